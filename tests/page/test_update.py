@@ -1,4 +1,4 @@
-"""An update whose link breaks halfway: a visitor sees the whole old page or the whole new one, never parts of both."""
+"""An update whose link breaks or stalls halfway: a visitor sees the whole old page or the whole new one, no mixture."""
 
 import re
 import shutil
@@ -48,6 +48,8 @@ BREAKS = [
 ]
 """The files at whose request the link breaks, and the part of their first bytes that still comes: the page itself, what
 it loads, its service worker, and what only that loads."""
+WHOLE_MS = {"old": 1_000 * PATIENCE_S, "new": 300, "newest": 300}
+"""How long the service worker of a release waits for a page: the first is patient, since a busy machine may be slow."""
 
 
 class Release(Place):
@@ -93,6 +95,9 @@ def write_release(folder: Path, name: str) -> None:
     shutil.copytree(ROOT / "ttt_net" / "web" / "built", built, ignore=shutil.ignore_patterns("*.br", "*.map"))
     marks = {part: f'(globalThis.scripts ??= {{}})["{part}"] = "{name}";\n' for part in ("app.js", "more.js")}
     marks |= {f"{part}.css": f":root {{ --{part}: {name}; }}\n" for part in ("style", "later")}
+    worker = (built / "worker.js").read_text(encoding="utf-8")
+    assert "=6e3;" in worker
+    (built / "worker.js").write_text(worker.replace("=6e3;", f"={WHOLE_MS[name]};"), encoding="utf-8")
     for part, mark in marks.items():
         (built / part).write_text(mark + (built / part).read_text(encoding="utf-8"), encoding="utf-8")
     index = (built / "index.html").read_text(encoding="utf-8")
@@ -112,7 +117,9 @@ class BreakingLink(socketserver.ThreadingTCPServer):
         self._lock = threading.Lock()
         self._breaks_at = b""
         self._passing = 0.0
+        self._is_stalling = False
         self.is_broken = threading.Event()
+        self.is_stalled = threading.Event()
 
     @property
     def url(self) -> str:
@@ -120,8 +127,14 @@ class BreakingLink(socketserver.ThreadingTCPServer):
 
     def mend(self, breaks_at: str = "", passing: float = 0) -> None:
         """Let all through, until an address is requested; then break when a part of the first bytes has passed."""
-        self._breaks_at, self._passing = breaks_at.encode(), passing
+        self._breaks_at, self._passing, self._is_stalling = breaks_at.encode(), passing, False
         self.is_broken.clear()
+
+    def stall(self, at: str) -> None:
+        """Let all through but the answer to this address, which never ends."""
+        self.mend(at, 0.5)
+        self._is_stalling = True
+        self.is_stalled.clear()
 
     def cut(self, asked_by: socket.socket | None = None) -> None:
         """Break now, unless whoever asks for it was cut off before."""
@@ -164,6 +177,9 @@ class BreakingLink(socketserver.ThreadingTCPServer):
             while data := server.recv(65_536):
                 if is_last.is_set():
                     client.sendall(data[: int(len(data) * self._passing)])
+                    if self._is_stalling:
+                        self.is_stalled.set()
+                        self.is_broken.wait()
                     self.cut(client)
                     break
                 client.sendall(data)
@@ -204,7 +220,7 @@ def state_of(visitor: Visitor) -> dict[str, Any]:
     return state
 
 
-def test_a_link_that_breaks_in_an_update_leaves_the_old_page_or_the_new_one(browser: Any, tmp_path: Path) -> None:
+def test_a_link_that_fails_in_an_update_leaves_the_old_page_or_the_new_one(browser: Any, tmp_path: Path) -> None:
     with Release(browser, tmp_path, "old") as place, link_to(place) as link:
         place.expect_broken_links()
         place.expect("Failed to load resource: net::ERR_FAILED")
@@ -229,7 +245,14 @@ def test_a_link_that_breaks_in_an_update_leaves_the_old_page_or_the_new_one(brow
         link.mend()
         ann.page.goto(link.url)
         shows(ann, "new", kept=2)
-        link.cut()
+        place.update("newest")
+        for file in ("", "app.js"):
+            devtools.send("Network.clearBrowserCache")
+            link.stall(f"{place.assets}{file}" if file else "/")
+            ann.page.goto(link.url)
+            assert link.is_stalled.wait(PATIENCE_S)
+            shows(ann, "new", kept=2)
+            link.cut()
         ann.page.reload()
         shows(ann, "new", kept=2)
         place.check()

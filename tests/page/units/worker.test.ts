@@ -13,6 +13,7 @@ type React = (event: object) => void;
 /** A cache of answers by their address, as far as the worker uses it. */
 class Cache {
   readonly kept = new Map<string, Response>();
+  isFull = false;
 
   constructor(readonly fetch: (path: string) => Promise<Response>) {}
 
@@ -21,6 +22,7 @@ class Cache {
   }
 
   async put(what: string | Request, answer: Response): Promise<void> {
+    if (this.isFull) throw new DOMException("no room", "QuotaExceededError");
     this.kept.set(pathOf(what), answer);
   }
 
@@ -41,6 +43,8 @@ class Browser {
   readonly asked: string[] = [];
   readonly told = new Map<string, Response>([["/", new Response(`<script src="${NEW}app.js">`)]]);
   isUp = true;
+  /** What the worker does when its patience ends. */
+  readonly timers: (() => void)[] = [];
   #reactions = new Map<string, React>();
 
   constructor(search = "") {
@@ -48,7 +52,10 @@ class Browser {
       open: async (name: string) => this.stores.get(name) ?? this.stores.set(name, new Cache(this.fetch)).get(name)!,
       keys: async () => [...this.stores.keys()],
       delete: async (name: string) => this.stores.delete(name),
-      match: async (what: Request) => (await Promise.all([...this.stores.values()].map((store) => store.match(what)))).find((each) => each),
+      match: async (what: string | Request, { cacheName }: { cacheName?: string } = {}) => {
+        const stores = cacheName ? [this.stores.get(cacheName)!] : [...this.stores.values()];
+        return (await Promise.all(stores.map((store) => store.match(what)))).find((each) => each);
+      },
     };
     const self = {
       registration: {},
@@ -57,7 +64,8 @@ class Browser {
       addEventListener: (type: string, react: React) => this.#reactions.set(type, react),
     };
     const location = { href: `${HOST}${NEW}worker.js${search}`, origin: HOST, search };
-    runInNewContext(readFileSync(process.env["WORKER"]!, "utf8"), { self, caches, location, fetch: this.fetch, URL, Response });
+    const setTimeout = (act: () => void) => this.timers.push(act);
+    runInNewContext(readFileSync(process.env["WORKER"]!, "utf8"), { self, caches, location, fetch: this.fetch, setTimeout, URL, Response });
   }
 
   fetch = async (what: string | Request): Promise<Response> => {
@@ -115,6 +123,42 @@ test("a page that does not come whole, or whose newer script does not come, does
     browser.told.set(path, answer);
     assert.match((await browser.open("/", "navigate"))!, /new\/app\.js/);
   }
+});
+
+test("a page or a newer script that does not come in time gives way to the page that is kept", async () => {
+  const never = () => new Response(new ReadableStream());
+  for (const path of ["/", "/assets/newest/app.js"]) {
+    const browser = await installed();
+    browser.told.set("/", new Response('<script src="/assets/newest/app.js">'));
+    browser.told.set(path, never());
+    const opening = browser.open("/", "navigate");
+    assert.equal(browser.timers.length, 1);
+    browser.timers[0]!();
+    assert.match((await opening)!, /new\/app\.js/);
+  }
+});
+
+test("a slow page is waited for where none is kept", async () => {
+  const browser = await installed();
+  browser.stores.get(NEW)!.kept.clear();
+  let send: ReadableStreamDefaultController<Uint8Array>;
+  browser.told.set("/", new Response(new ReadableStream({ start: (body) => void (send = body) })));
+  const opening = browser.open("/", "navigate");
+  browser.timers[0]!();
+  send!.enqueue(new TextEncoder().encode("a slow page"));
+  send!.close();
+  assert.equal(await opening, "a slow page");
+});
+
+test("a device without room for more shows what the server sends, and what it kept before", async () => {
+  const browser = await installed();
+  browser.stores.get(NEW)!.isFull = true;
+  browser.told.set("/puzzles", new Response("tomorrow"));
+  assert.equal(await browser.open("/puzzles"), "tomorrow");
+  assert.equal(await browser.open(`${NEW}qr.js`), `${NEW}qr.js`);
+  browser.isUp = false;
+  assert.equal(await browser.open("/puzzles"), "/puzzles");
+  assert.match((await browser.open("/", "navigate"))!, /new\/app\.js/);
 });
 
 test("a page is never kept with the files of another build", async () => {

@@ -35,6 +35,8 @@ const LANGUAGE = location.search.slice(1);
 const FILES = ["app.js", "more.js", "later.css", "thinker.js", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
 const PUZZLES = "/puzzles";
 const SERVER_ERROR = 500;
+/** How long a page may take to come whole before the cached one is shown. */
+const WHOLE_MS = 6000;
 
 worker.addEventListener("install", (event) => event.waitUntil(install()));
 worker.addEventListener("activate", (event) => event.waitUntil(activate()));
@@ -54,7 +56,7 @@ async function install(): Promise<void> {
   if (!(await page.clone().text()).includes(FOLDER)) throw new Error("the server has a newer page");
   await cache.addAll(FILES.map((name) => FOLDER + name));
   await cache.put("/", page);
-  await keepPuzzles(cache, fetch(PUZZLES));
+  await keepPuzzles(fetch(PUZZLES));
   await worker.skipWaiting();
 }
 
@@ -66,11 +68,12 @@ async function activate(): Promise<void> {
   await worker.clients.claim();
 }
 
-/** The page from the server, or the cached one if that does not come whole or the server is restarting. */
+/** The page from the server, or the cached one if that does not come whole and in time or the server is restarting. */
 async function openPage({ request, preloadResponse }: Fetching): Promise<Response> {
-  const answer = await (async () => whole((await preloadResponse) ?? (await fetch(request))))().catch(() => null);
+  const coming = (async () => whole((await preloadResponse) ?? (await fetch(request))))().catch(() => null);
+  const answer = await Promise.race([coming, new Promise<null>((late) => setTimeout(() => late(null), WHOLE_MS))]);
   if (answer && answer.status < SERVER_ERROR) return answer;
-  return (await (await caches.open(FOLDER)).match("/")) ?? answer ?? Response.error();
+  return (await caches.match("/", { cacheName: FOLDER }).catch(() => null)) ?? (await coming) ?? Response.error();
 }
 
 /**
@@ -87,23 +90,28 @@ async function whole(page: Response): Promise<Response> {
 
 /** A file of a build; files of this build are cached from now on. */
 async function openFile(request: Request, pathname: string): Promise<Response> {
-  const known = await caches.match(request);
+  const known = await caches.match(request).catch(() => null);
   if (known) return known;
   const answer = await fetch(request);
-  if (answer.ok && pathname.startsWith(FOLDER)) await (await caches.open(FOLDER)).put(request, answer.clone());
+  if (answer.ok && pathname.startsWith(FOLDER)) await store(request, answer);
   return answer;
 }
 
 /** The puzzles of the next days from the server, or those that it sent last. */
 async function openPuzzles(request: Request): Promise<Response> {
-  const cache = await caches.open(FOLDER);
-  const answer = await keepPuzzles(cache, fetch(request));
-  return answer?.ok ? answer : ((await cache.match(PUZZLES)) ?? answer ?? Response.error());
+  const answer = await keepPuzzles(fetch(request));
+  return answer?.ok ? answer : ((await caches.match(PUZZLES, { cacheName: FOLDER }).catch(() => null)) ?? answer ?? Response.error());
 }
 
 /** Keep the puzzles if they come. */
-async function keepPuzzles(cache: Cache, fetched: Promise<Response>): Promise<Response | null> {
+async function keepPuzzles(fetched: Promise<Response>): Promise<Response | null> {
   const answer = await fetched.catch(() => null);
-  if (answer?.ok) await cache.put(PUZZLES, answer.clone());
+  if (answer?.ok) await store(PUZZLES, answer);
   return answer;
+}
+
+/** Cache an answer of this build if the device has room for it; the visitor gets it in any case. */
+async function store(what: Request | string, answer: Response): Promise<void> {
+  const copy = answer.clone();
+  await caches.open(FOLDER).then((cache) => cache.put(what, copy)).catch(() => null);
 }
