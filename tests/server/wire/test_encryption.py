@@ -129,6 +129,19 @@ async def test_tls_without_an_opening_of_websocket_is_cut_in_time_too(tmp_path: 
         peer.close()
 
 
+async def test_a_kept_connection_over_tls_on_which_nothing_more_is_asked_is_closed_and_no_fault(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with encrypted(tmp_path, Limits(handshake_s=60)) as (server, _):
+        peer = await server.raw()
+        await peer.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        await peer.read_head()
+        server.tick(61)
+        assert await peer.read_to_end() == b"ok\n"
+        assert not server.hub.metrics.endings
+        assert "fault" not in caplog.text
+
+
 async def test_connections_count_before_the_handshake_of_tls(tmp_path: Path) -> None:
     async with encrypted(tmp_path, Limits(unmetered=(), max_per_address=2)) as (server, _):
         peers = [await server.plain() for _ in range(20)]

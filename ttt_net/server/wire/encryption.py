@@ -149,6 +149,12 @@ class TlsLayer(Reader):
         """Return True: `write_eof` works."""
         return True
 
+    def close(self) -> None:
+        """Send the end of the stream after all unsent bytes, and close."""
+        self.write_eof()
+        self._is_over = True
+        self._transport.close()
+
     def abort(self) -> None:
         """Drop the socket and all unsent bytes."""
         self._is_over = True
