@@ -10,6 +10,7 @@ import pytest
 from tests.page.place import SMALL_PHONE, Place, Scene, Stage, Visitor, in_turn, wait_for
 from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.records import read_records
 
 DOUBLE_TAP = """id => {
     const tap = { bubbles: true, pointerType: "touch", isPrimary: true, pointerId: 1 };
@@ -30,6 +31,10 @@ def test_two_browsers_play_a_whole_match_look_back_on_it_and_begin_the_rematch(p
     assert first.page.evaluate("document.getAnimations().length") == 0, "they want no motion"
     first.page.get_by_role("slider", name="Move").fill("1")
     first.sees(".cell .mark", 1)
+    with second.page.expect_download() as saved:
+        second.press("Download")
+    (record,) = read_records(saved.value.path().read_text(encoding="utf-8"))
+    assert len(record.moves) == 5
     first.press("Rematch")
     second.press("Accept")
     second.play(4)

@@ -10,6 +10,7 @@ const BOT = { name: "Tom", bot: "random", level: 3, free: 1, seeking: [] as stri
 const LINE = [0, 3, 1, 4, 2];
 const pages: WholePage[] = [];
 afterEach(() => {
+  mock.restoreAll();
   for (const page of pages.splice(0)) page.close();
 });
 
@@ -444,4 +445,57 @@ test("a win vibrates in five parts, also on one device without a server", async 
   } finally {
     undo();
   }
+});
+
+/** The texts that the page saves as files. */
+function savedTexts(): Promise<string>[] {
+  const texts: Promise<string>[] = [];
+  mock.method(URL, "createObjectURL", (file: Blob) => {
+    texts.push(file.text());
+    return "blob:saved";
+  });
+  return texts;
+}
+
+test("the record of a finished match is saved as the server writes it", async () => {
+  const saved = savedTexts();
+  const page = await ann({}, "/m/m1");
+  await page.says(snapshot({ moves: [0], position: after([0]) }));
+  await page.until(".moves-panel");
+  assert.throws(() => page.find("Download"), "only finished matches have a record");
+  await page.says(finished(LINE, 0, { line: [0, 1, 2] }));
+  await page.press("Download");
+  assert.deepEqual(fields(page.of("record"), "match"), [["m1"]]);
+  await page.says({ type: "record", match: "m1", text: "[Game \"tictactoe\"]\n1. a3" });
+  assert.deepEqual(await Promise.all(saved), ['[Game "tictactoe"]\n1. a3']);
+});
+
+test("a player saves all that the server stores about them, page by page, while the list on the screen stays", async () => {
+  const saved = savedTexts();
+  const page = await ann({}, "/#player");
+  const entry = (match: string) => ({ match, game: "tictactoe", players: [{ name: "Ann" }, { name: "Ben" }], winner: 0, reason: "line", plies: 5, at_ms: 0, rated: false });
+  const history = (match: string, before: string | null) => ({ type: "history", player: { name: "Ann" }, matches: [entry(match)], before });
+  const profile = { type: "profile", player: { name: "Ann" }, won: 2, drawn: 0, lost: 0, ratings: [], online: true, since_ms: 0 };
+  await page.says(profile, history("m9", null));
+  await page.press("Download my data");
+  const answer = async (kind: "profile" | "blocks" | "history" | "record", count: number, reply: object) => {
+    await until(() => page.of(kind).length === count, `request ${count} of ${kind}`);
+    await page.says(reply);
+  };
+  const before = { profile: page.of("profile").length, history: page.of("history").length, blocks: page.of("blocks").length };
+  await answer("profile", before.profile, profile);
+  await answer("blocks", before.blocks + 1, { type: "blocks", blocked: ["Eve"], muted: [] });
+  await answer("history", before.history + 1, history("m2", "older"));
+  await answer("record", 1, { type: "record", match: "m2", text: "first" });
+  await page.until("button:disabled", "Download my data (1)");
+  await answer("history", before.history + 2, history("m1", null));
+  assert.equal(fields(page.of("history"), "before").at(-1)![0], "older");
+  await answer("record", 2, { type: "record", match: "m1", text: "second" });
+  await until(() => saved.length > 0, "a file");
+  const data = JSON.parse((await saved[0])!);
+  assert.equal(data.profile.won, 2);
+  assert.deepEqual(data.blocks.blocked, ["Eve"]);
+  assert.deepEqual(data.matches.map((each: { match: { match: string }; record: string }) => [each.match.match, each.record]), [["m2", "first"], ["m1", "second"]]);
+  assert.equal(page.player.state.history!.matches[0]!.match, "m9");
+  await page.until("button:not(:disabled)", "Download my data");
 });

@@ -14,7 +14,7 @@ import { explain, reasonOf } from "./explained.js";
 import { voice } from "./faces.js";
 import { kindOf } from "./games.js";
 import { either, f, many, w } from "./i18n.js";
-import { icon } from "./pieces.js";
+import { icon } from "./icons.js";
 import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";

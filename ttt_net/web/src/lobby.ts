@@ -10,10 +10,11 @@ import { button, check, type Child, choices, form, h, joined, line, panel, scree
 import { face, voice } from "./faces.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
+import { icon } from "./icons.js";
 import { installing } from "./install.js";
 import { forgetInvitation } from "./invitation.js";
 import { once, part, select } from "./parts.js";
-import { emblem, icon, picture, pulse } from "./pieces.js";
+import { emblem, picture, pulse } from "./pieces.js";
 import { filter, filters, go, place } from "./place.js";
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
 import { accept, challenge, explain, invite, send } from "./requests.js";
@@ -109,7 +110,7 @@ const watchable = (): string[] => (state.online > CROWD ? [] : liveOfOthers().ma
 const followed = (): Match[] => watchable().flatMap((match) => state.matches.get(match) ?? []);
 
 /** Watch the first matches of a list that has come, and leave those that are listed no longer. */
-export function follow(): void {
+export function followLive(): void {
   if (place().kind !== "lobby" || !state.you || !link.isUp() || document.hidden) return;
   const listed = watchable();
   const nowMs = performance.now();

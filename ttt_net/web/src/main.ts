@@ -28,7 +28,7 @@ function heard(message: Heard): void {
   hearing(() => {
     if ("match" in message) heardOfMatch(message);
     else heardOfAll(message);
-    later()?.follow();
+    later()?.follow(message);
     redraw();
   });
 }

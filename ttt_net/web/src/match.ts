@@ -9,11 +9,12 @@ import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
 import { button, h, joined, screen, type Tree } from "./dom.js";
+import { recordButton } from "./download.js";
 import { face } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
+import { icon } from "./icons.js";
 import { part } from "./parts.js";
-import { icon } from "./pieces.js";
 import { explain, review } from "./requests.js";
 import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
 import { isFlat } from "./settings.js";
@@ -191,5 +192,5 @@ function movesOf(match: Match): Tree | false {
     );
   };
   const open = innerWidth >= WIDE;
-  return (length > 0 || open) && h("details.panel.moves-panel", { open }, h("summary", many(w.movesMade, length)), h("ol.moves", match.moves.map(row)));
+  return (length > 0 || open) && h("details.panel.moves-panel", { open }, h("summary", many(w.movesMade, length)), match.outcome && recordButton(match), h("ol.moves", match.moves.map(row)));
 }

@@ -8,11 +8,11 @@ export { confetti } from "./cheer.js";
 export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
-export { follow, lobbyScreen, sendInvitation } from "./lobby.js";
+export { lobbyScreen, sendInvitation } from "./lobby.js";
 export { beginHere, localBoard, localScreen } from "./ondevice.js";
 export { invite } from "./requests.js";
 export { matchScreen } from "./match.js";
-export { heardOfShown, offerDeclined, stepped } from "./news.js";
+export { follow, heardOfShown, offerDeclined, stepped } from "./news.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 

@@ -3,16 +3,24 @@
 import { announce, notify } from "./actions.js";
 import { noteOf } from "./analysis.js";
 import { coachedWords } from "./deck.js";
+import { received } from "./download.js";
 import { felt } from "./feel.js";
 import { f, w } from "./i18n.js";
 import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
+import { followLive } from "./lobby.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
 import { analyseAgain, review } from "./requests.js";
 import { stateOf } from "./results.js";
 import { label } from "./sentences.js";
 import { type Match, ui } from "./store.js";
+
+/** Do what follows from any message. */
+export function follow(message: Heard): void {
+  received(message);
+  followLive();
+}
 
 /** Show and announce what happened in the match on screen. */
 export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, lesson: MatchLesson | undefined): void {

@@ -5,6 +5,7 @@ import { CATALOGUE } from "./catalogue.js";
 import { reporting } from "./chat.js";
 import { cups } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, type Tree } from "./dom.js";
+import { ownDataButton } from "./download.js";
 import { face, voice } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
@@ -52,6 +53,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
         h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), capital(speedName(each.speed)), ratingOf(each), each.games], `${each.game} ${each.speed}`))),
       ),
     isMe && form("form.row", ({ name = "" }) => (faultOf(name) ? notify(faultOf(name)) : rename(name.trim())), line("name", w.anotherName, { maxlength: 60 }), h("button", w.takeIt)),
+    isMe && ownDataButton(),
     !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
     !isMe && !isBot(player) && reporting(player.name),
     !isMe && state.features.includes("blocks") && blocking(player.name, !profile.blocked),

@@ -4,23 +4,18 @@ import { type Child, h, type Tree } from "./dom.js";
 
 type Little = { marks?: string; big?: string; stack?: [number, string]; line?: string };
 
-/** Icons of 24 by 24, each a single stroke. */
+/** Icons of 24 by 24, each a single stroke: those that the first screen needs. */
 const ICONS = {
   back: "M15 5l-7 7 7 7",
   close: "M6 6l12 12M18 6L6 18",
-  share: "M12 15V3.5M8 7l4-4 4 4M5 12.5V20h14v-7.5",
   settings: "M4 8h8M18 8h2M4 16h2M12 16h8M15 5.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 1 0 0-5M9 13.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 1 0 0-5",
-  help: "M12 2.8a9.2 9.2 0 1 0 0 18.4a9.2 9.2 0 1 0 0-18.4M9.3 9.4a2.8 2.8 0 1 1 4.3 2.3c-1 .7-1.6 1.3-1.6 2.6M12 17.6v.1",
-  play: "M8 5.5v13l10.5-6.5z",
-  pause: "M8 5.5v13M16 5.5v13",
-  trophy: "M8 4h8v6a4 4 0 0 1-8 0zM8 6H4.5a4 4 0 0 0 3.7 4.5M16 6h3.5a4 4 0 0 1-3.7 4.5M12 14v4M8.5 20h7",
-  puzzle: "M5 9h3.2a2 2 0 1 1 3.6 0H15v3.2a2 2 0 1 1 0 3.6V19H5z",
-  devices: "M7 3.5h10v17H7zM7 12h10",
 };
 
 const range = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-export const icon = (name: keyof typeof ICONS): Tree => h("svg.icon", { key: name, viewBox: "0 0 24 24", hidden: true }, h("path", { d: ICONS[name] }));
+export const icon = (name: keyof typeof ICONS): Tree => drawnIcon(name, ICONS[name]);
+
+export const drawnIcon = (key: string, d: string): Tree => h("svg.icon", { key, viewBox: "0 0 24 24", hidden: true }, h("path", { d }));
 
 /** The logo: an X and an O. */
 export const emblem = (): Tree =>

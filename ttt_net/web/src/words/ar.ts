@@ -284,6 +284,8 @@ export const words: Partial<Words> = {
   noneFinished: "لا مباريات منتهية بعد.",
   allGames: "كل الألعاب",
   replayAgainst: "أعد عرض المباراة ضد {0}",
+  download: "تنزيل",
+  downloadMine: "تنزيل بياناتي",
   moveCount: { zero: "لا نقلات", one: "نقلة واحدة", two: "نقلتان", few: "{0} نقلات", many: "{0} نقلة", other: "{0} نقلة" },
   older: "أقدم",
   results: { won: "فوز", drawn: "تعادل", lost: "خسارة" },

@@ -87,6 +87,8 @@ export const enMore = {
   finishedMatches: "Finished matches",
   noneFinished: "No finished matches yet.",
   replayAgainst: "Replay the match against {0}",
+  download: "Download",
+  downloadMine: "Download my data",
   moveCount: { one: "{0} move", other: "{0} moves" } as Record<string, string>,
   older: "Older",
   results: { won: "won", drawn: "drawn", lost: "lost" } as Record<string, string>,

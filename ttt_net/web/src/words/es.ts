@@ -276,6 +276,8 @@ export const words: Partial<Words> = {
   noneFinished: "Aún no hay partidas terminadas.",
   allGames: "Todos los juegos",
   replayAgainst: "Ver de nuevo la partida contra {0}",
+  download: "Descargar",
+  downloadMine: "Descargar mis datos",
   moveCount: { one: "{0} jugada", other: "{0} jugadas" },
   older: "Anteriores",
   results: { won: "ganada", drawn: "tablas", lost: "perdida" },

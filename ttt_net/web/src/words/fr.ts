@@ -278,6 +278,8 @@ export const words: Partial<Words> = {
   noneFinished: "Aucune partie terminée pour l’instant.",
   allGames: "Tous les jeux",
   replayAgainst: "Revoir la partie contre {0}",
+  download: "Télécharger",
+  downloadMine: "Télécharger mes données",
   moveCount: { one: "{0} coup", other: "{0} coups" },
   older: "Plus anciennes",
   results: { won: "gagnée", drawn: "nulle", lost: "perdue" },

@@ -276,6 +276,8 @@ export const words: Partial<Words> = {
   noneFinished: "Ainda não há partidas terminadas.",
   allGames: "Todos os jogos",
   replayAgainst: "Rever a partida contra {0}",
+  download: "Baixar",
+  downloadMine: "Baixar meus dados",
   moveCount: { one: "{0} lance", other: "{0} lances" },
   older: "Anteriores",
   results: { won: "vitória", drawn: "empate", lost: "derrota" },

@@ -282,6 +282,8 @@ export const words: Partial<Words> = {
   noneFinished: "Сыгранных партий пока нет.",
   allGames: "Все игры",
   replayAgainst: "Повтор партии против {0}",
+  download: "Скачать",
+  downloadMine: "Скачать мои данные",
   moveCount: { one: "{0} ход", few: "{0} хода", many: "{0} ходов", other: "{0} хода" },
   older: "Раньше",
   results: { won: "победа", drawn: "ничья", lost: "поражение" },

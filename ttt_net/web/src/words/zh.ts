@@ -280,6 +280,8 @@ export const words: Partial<Words> = {
   noneFinished: "还没有结束的对局。",
   allGames: "所有游戏",
   replayAgainst: "回放与 {0} 的对局",
+  download: "下载",
+  downloadMine: "下载我的数据",
   moveCount: { other: "{0} 步" },
   older: "更早",
   results: { won: "胜", drawn: "和", lost: "负" },
