@@ -79,9 +79,8 @@ def rules(name: str) -> str:
     page, (game, state) = find_rules(name), play_example(name)
     rows = "\n".join(draw_example(name))
     text = textwrap.fill(f"{page.goal} {page.special}", WIDTH)
-    tips = "\n".join(f"- {tip}" for tip in page.tips)
     moves = f"Moves `{page.example}`, position `{write_position(game, state)}`."
-    return f"{text}\n\n```\n{rows}\n```\n\n{page.caption}\n\n{moves}\n\n{tips}"
+    return f"{text}\n\n```\n{rows}\n```\n\n{page.caption}\n\n{moves}"
 
 
 def catalogue() -> str:

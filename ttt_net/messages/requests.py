@@ -91,8 +91,7 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     both are empty; a rated seek must name its games. Without `time` there is no clock. With `level`, bots must play at
     that level.
 
-    With `rated` and `or_casual` the match is rated if the opponent wants that and it is allowed, and otherwise casual;
-    clients for people send both by default.
+    With `rated` and `or_casual` the match is rated if that is possible; clients for people send both by default.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
