@@ -542,6 +542,7 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "analyse": (None, by("eve", "analyse", match="nothere1")),
     "hint": (None, by("eve", "hint", match="nothere1")),
     "puzzle": (by("eve", "puzzle", day="2026-01-04"), by("eve", "puzzle", day=COSTLY_TEXT)),
+    "study": (by("eve", "study", number=0), by("eve", "study", number=-1)),
     "no message": (None, by("eve", "{" * 2_000)),
 }
 """For each request one that is carried out and one that is refused, or None."""
@@ -597,6 +598,7 @@ LIMITED_BY = {
     "analyse": "one at a time",
     "hint": "`hints`",
     "puzzle": "`inquiries`",
+    "study": "`inquiries`, five of an address; the first one costs 18,000",
     "no message": "`work`",
 }
 """The bounds of each request, besides `messages`."""

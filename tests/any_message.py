@@ -129,13 +129,14 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
         page=st.integers(1, 10_000),
     ),
     wire.RulesRequest: st.builds(wire.RulesRequest, id=ids, game=st.text(max_size=40)),
-    wire.ReplayRequest: st.builds(wire.ReplayRequest, id=ids, match=names, ply=small),
+    wire.ReplayRequest: st.builds(wire.ReplayRequest, id=ids, match=names, ply=small, legal=st.booleans()),
     wire.RecordRequest: st.builds(wire.RecordRequest, id=ids, match=names),
     wire.AnalyseRequest: st.builds(wire.AnalyseRequest, id=ids, match=names),
     wire.HintRequest: st.builds(wire.HintRequest, id=ids, match=names, kind=st.sampled_from(["move", "warning"])),
     wire.PuzzleRequest: st.builds(
         wire.PuzzleRequest, id=ids, day=st.none() | text, move=st.none() | small, reveal=st.booleans()
     ),
+    wire.StudyRequest: st.builds(wire.StudyRequest, id=ids, number=st.none() | small),
     wire.PingRequest: st.builds(wire.PingRequest, id=ids),
 }
 

@@ -1072,6 +1072,7 @@ def test_positions_equal_those_sent_to_clients_one_by_one(ply: int, count: int) 
         starts.append(write_position(match.game, match.state))
     expected = [msgspec.structs.replace(each, legal=[], takeover=None) for each in told]
     assert match.positions(ply, count) == expected[ply : ply + count]
+    assert match.positions(ply, count, has_legal=True) == told[ply : ply + count]
     assert match.starts(ply, count) == starts[ply : ply + count]
 
 

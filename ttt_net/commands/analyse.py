@@ -485,6 +485,7 @@ def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
         "plies": each.was.plies,
         "estimate": None if each.was.result is not None else each.was.value,
         "best": [game.move_names[move] for move in each.best],
+        "keeping": [game.move_names[move] for move in each.keeping],
         "grade": each.grade,
         "sign": each.sign,
         "lost": each.lost,

@@ -18,6 +18,7 @@ from ttt_net.games import Game, Move, find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import write_position
 from ttt_net.games.puzzles import FIRST_DAY
+from ttt_net.laboratory import study_maker
 from ttt_net.strategies.alphabeta import Search, deepening
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.engine import is_compiled, is_connect4, is_installed, is_large, is_provable, is_small
@@ -306,19 +307,25 @@ def add_puzzles_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="S", help="what they follow from (default: the date of today)")
     parser.add_argument("--game", action="append", metavar="GAME", help=f"of which game (default: {', '.join(GAMES)})")
     parser.add_argument("--days", action="store_true", help="puzzles of the day: of all games, harder towards Sunday")
+    parser.add_argument("--matches", action="store_true", help="matches of strong bots for guessing moves, as JSON")
     parser.add_argument("--solution", action="store_true", help="tell the solutions, too")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, with the solution")
 
 
 def run_puzzles(args: argparse.Namespace) -> int:
     """Print the puzzles; return the exit status."""
-    names = {name for rota in ROTA.values() for name in rota.split()} if args.days else args.game or GAMES
+    rotas = [study_maker.ROTA] if args.matches else ROTA.values() if args.days else [" ".join(args.game or GAMES)]
+    names = dict.fromkeys(name for rota in rotas for name in rota.split())
     games = [find_game(name) for name in names]
     for game in games:
         require_puzzles(game)
     for game in games:
         load_engine(game)
     seed = int(f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%d}") if args.seed is None else args.seed
+    if args.matches:
+        for study in islice(study_maker.studies_made(seed, study_maker.ROTA), args.count):
+            print(json.dumps(study.as_json()), flush=True)
+        return 0
     console = Console(highlight=False)
     made = daily_puzzles(FIRST_DAY, args.count, seed) if args.days else puzzles(games, seed)
     for number, puzzle in enumerate(islice(made, args.count), 1):

@@ -21,6 +21,8 @@ LEAST_MOVES = 3
 """Shorter matches are only openings, and not worth a process."""
 MAX_BEST = 3
 """The maximal number of best moves to name for each move."""
+MAX_KEEPING = 40
+"""More moves that keep the result are not sent, because a guess can hardly miss them."""
 _LESSON = b'{"type": "lesson"'
 
 
@@ -32,6 +34,7 @@ class JudgedMove(msgspec.Struct):
     move: int
     best: list[str]
     value: int | None
+    keeping: list[str] = msgspec.field(default_factory=list)
     estimate: int | None = None
     lost: int | None = None
     sign: str = ""
@@ -83,4 +86,5 @@ def described(each: JudgedMove) -> AnalysedMove:
         sign=each.sign,
         text=each.text,
         why=each.why,
+        keeping=each.keeping if len(each.keeping) <= MAX_KEEPING else [],
     )

@@ -262,14 +262,13 @@ class Match:
         self._drawn = ply, board
         return describe_marks(game, ply, state, board)
 
-    def positions(self, ply: int, count: int) -> list[wire.Position]:
-        """Return up to `count` positions of the match from `ply` on, without their legal moves; may be none."""
+    def positions(self, ply: int, count: int, *, has_legal: bool = False) -> list[wire.Position]:
+        """Return up to `count` positions of the match from `ply` on, without or with legal moves; may be none."""
         end = len(self.moves)
-        before = [
-            restruct(describe_position(self.game, ply + number, state, is_over=False), legal=[], takeover=None)
-            for number, state in enumerate(self._before[ply : ply + count])
-        ]
-        return [*before, restruct(self.position(), legal=[], takeover=None)] if ply <= end < ply + count else before
+        states = enumerate(self._before[ply : ply + count])
+        found = [describe_position(self.game, ply + number, state, is_over=False) for number, state in states]
+        found += [self.position()] * (ply <= end < ply + count)
+        return found if has_legal else [restruct(each, legal=[], takeover=None) for each in found]
 
     def starts(self, ply: int, count: int) -> list[str]:
         """Return up to `count` positions from `ply` on as starts of new matches; empty where none can begin."""

@@ -370,10 +370,14 @@ class RulesRequest(Request, frozen=True):
 
 
 class ReplayRequest(Request, frozen=True, omit_defaults=True):
-    """Get the positions of a finished match, or one that you play in or watch, from `ply` on, at most 32 at a time."""
+    """Get the positions of a finished match, or one that you play in or watch, from `ply` on, at most 32 at a time.
+
+    With `legal` (feature `study`), the positions of a finished match have their legal moves.
+    """
 
     match: MatchId
     ply: Ply = 0
+    legal: bool = False
 
 
 class RecordRequest(Request, frozen=True):
@@ -419,6 +423,15 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
     reveal: bool = False
     own: OwnPuzzle | None = None
     ply: Ply | None = None
+
+
+class StudyRequest(Request, frozen=True, omit_defaults=True):
+    """Get a `study`: a match of strong bots for guessing the moves of one side (feature `study`).
+
+    Any `number` is one of the matches, since their list begins again at its end. By default it is that of the day.
+    """
+
+    number: Ply | None = None
 
 
 class OrganiseRequest(Request, frozen=True, omit_defaults=True):
@@ -548,6 +561,7 @@ AnyRequest = (
     | AnalyseRequest
     | HintRequest
     | PuzzleRequest
+    | StudyRequest
     | OrganiseRequest
     | TournamentsRequest
     | AttendRequest

@@ -39,6 +39,7 @@ from ttt_net.messages.types import (
     SanctionAct,
     SeekInfo,
     ServerMessage,
+    Side,
     TournamentBoard,
     TournamentKind,
     TournamentPlace,
@@ -460,6 +461,21 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     last: int | None = None
 
 
+class StudyReply(ServerMessage, frozen=True, tag="study", omit_defaults=True):
+    """A finished match of strong bots for guessing the moves of `side`, the `number`-th from 0 of `count`.
+
+    `positions` has the position before each move, with its legal moves, and the final one. `moves` judges the moves as
+    an `analysis` does; their `keeping` is complete.
+    """
+
+    number: int
+    count: int
+    side: Side
+    snapshot: Snapshot
+    positions: list[Position]
+    moves: list[AnalysedMove]
+
+
 class RecordReply(ServerMessage, frozen=True, tag="record"):
     """A finished match as text."""
 
@@ -592,6 +608,7 @@ AnyServerMessage = (
     | AnalysisReply
     | HintReply
     | PuzzleReply
+    | StudyReply
     | Restarting
     | Sanctioned
     | Notice

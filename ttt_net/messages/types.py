@@ -459,6 +459,7 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     `value` is 1 for a won game, -1 for a lost one, and 0 for a drawn or unknown one; then `score` is an estimate from
     -1 to 1. `turning` marks a move that gave away a win or a draw. `more` counts the best moves that are not listed.
     `sign` is the grade (`!`, `?!`, `?`, `??` or empty).
+    `keeping` lists the moves that did not give the result away, if another is known to give it away.
     """
 
     ply: int
@@ -472,6 +473,7 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     sign: str = ""
     text: str = ""
     why: ExplanationInfo | None = None
+    keeping: list[str] = []
 
 
 class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson", omit_defaults=True):

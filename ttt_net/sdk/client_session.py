@@ -57,6 +57,7 @@ _QUESTION = (
     | messages.AnalyseRequest
     | messages.HintRequest
     | messages.PuzzleRequest
+    | messages.StudyRequest
     | messages.MuteRequest
     | messages.BlockRequest
     | messages.BlocksRequest

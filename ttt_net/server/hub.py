@@ -17,6 +17,7 @@ from websockets.server import ServerProtocol
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
+from ttt_net.matches.study import describe_study
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountRequest, AccountService, HistoryService, PastRequest
 from ttt_net.server.accounts.online_players import Session
@@ -57,6 +58,7 @@ _SingleRequest = (
     | wire.AnalyseRequest
     | wire.RulesRequest
     | wire.PuzzleRequest
+    | wire.StudyRequest
     | wire.HelloRequest
 )
 """Requests in the union of no service, other than pings; mypy fails for a request that is in none at all."""
@@ -68,6 +70,7 @@ _HARMLESS = (
     | wire.RulesRequest
     | wire.AnalyseRequest
     | wire.PuzzleRequest
+    | wire.StudyRequest
 )
 """Requests that the server answers while it is about to stop: they change nothing."""
 
@@ -465,6 +468,12 @@ class Hub:
                 puzzle = describe_puzzle(request, day_of(self.services.wall_ms()))
                 session.ok(request.id)
                 session.tell(puzzle)
+            case wire.StudyRequest():
+                self._meter_inquiry(session)
+                self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
+                study = describe_study(request, day_of(self.services.wall_ms()))
+                session.ok(request.id)
+                session.tell(study)
             case wire.HelloRequest():
                 raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
             case _:

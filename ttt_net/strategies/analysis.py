@@ -79,6 +79,11 @@ class Analysis(NamedTuple):
         least = max(known) if None not in results.values() else int(1 in known)
         return frozenset(move for move, result in results.items() if (least < 1 if result is None else result >= least))
 
+    @property
+    def given_away(self) -> frozenset[Move]:
+        """The moves that are known to give away what the position is worth."""
+        return frozenset(move for move, verdict in self.moves.items() if verdict.result is not None) - self.keeping
+
 
 SMALL = 12
 """Boards with at most this many cells are searched to the end, move by move."""

@@ -110,6 +110,8 @@ class Reviewed(NamedTuple):
     best: tuple[Move, ...]
     grade: Grade
     mistake: Mistake | None = None
+    keeping: tuple[Move, ...] = ()
+    """The moves that are not known to give the result away; empty if no move is known to."""
 
     @property
     def lost(self) -> int | None:
@@ -345,12 +347,13 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
     """
     state, ply, move, found, sight = made
     was, could = found.moves[move], found.verdict
+    legal, wrong = game.actions(state), found.given_away
     mistake = seen_mistake(game, state, move, sight, _sound(game, state, found, sight))
     if mistake is None or (mistake.kind is Kind.ALLOWED_DOUBLE and _is_lost_anyway(was, could)):
         mistake = _searched(game, made, reply)
     elif reply is not None:
         mistake = as_played(game, state, move, mistake, sight, reply)
-    grade = grade_of(found, move, len(game.actions(state)))
+    grade = grade_of(found, move, len(legal))
     if mistake is not None and mistake.kind is not Kind.SEARCHED:
         grade = _grade_of_seen(mistake, was, grade)
     elif grade is None:
@@ -358,7 +361,8 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
     elif grade is Grade.BLUNDER and (was.plies or 0) > FAR:
         grade = Grade.MISTAKE
     best = mistake.better if mistake is not None and mistake.kind is not Kind.SEARCHED else found.best
-    return Reviewed(ply, found.side, move, was, could, best, grade, mistake)
+    keeping = tuple(each for each in legal if each not in wrong) if wrong else ()
+    return Reviewed(ply, found.side, move, was, could, best, grade, mistake, keeping)
 
 
 def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None:

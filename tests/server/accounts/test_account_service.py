@@ -353,6 +353,30 @@ async def test_a_finished_match_is_replayed_position_by_position(tmp_path: Path)
         assert told["starts"][-2:] == ["OOX/.X./...", ""], "nobody can go on from the end"
 
 
+async def test_the_legal_moves_are_sent_with_the_positions_of_a_finished_match_only(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        await ann.ok("replay", match=match, legal=True)
+        positions = (await ann.hear("replay"))["positions"]
+        assert [len(position["legal"]) for position in positions] == [9, 8, 7, 6, 5, 0]
+        first, second, live = await server.match(ann, bob)
+        await first.play(live, (first, 4))
+        await second.ok("replay", match=live, legal=True)
+        assert not any(position["legal"] for position in (await second.hear("replay"))["positions"])
+
+
+async def test_a_match_of_strong_bots_is_sent_for_guessing_its_moves(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(inquiries=Rate(3, 3_600.0))) as server:
+        ann = await server.join("Ann")
+        await ann.ok("study", number=0)
+        first = await ann.hear("study")
+        assert (first["number"], first["snapshot"]["match"]) == (0, "study-0")
+        await ann.ok("study", number=first["count"] + 1)
+        assert (await ann.hear("study"))["number"] == 1
+        await ann.ok("study")
+        assert await ann.refused("study") == "too_fast"
+
+
 async def test_a_long_match_is_replayed_in_pages(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, match = await server.pair(games=["mnk:7x7,7"])

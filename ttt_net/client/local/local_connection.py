@@ -328,7 +328,7 @@ def _wall_ms() -> int:
 
 def _features(seating: Seating) -> list[str]:
     """Return the available features: hints are available to a single person who plays against a strategy."""
-    return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle"]
+    return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle", "study"]
 
 
 _PAUSE_S = 1.5

@@ -16,6 +16,7 @@ from ttt_net.games.records import write_record
 from ttt_net.matches import referee
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.matches.match import Match, record_of
+from ttt_net.matches.study import describe_study
 from ttt_net.sdk.bots import is_drawable
 
 MAX_POSITIONS = 32
@@ -127,11 +128,11 @@ class LocalMatches:
                 return []
             case messages.InviteRequest():
                 return self.begin(now_ms, request.start)
-            case messages.PuzzleRequest() | messages.RulesRequest():
+            case messages.PuzzleRequest() | messages.RulesRequest() | messages.StudyRequest():
                 return answer_without_match(request, self._wall_ms())
             case messages.ReplayRequest():
                 match = self.current(request.match)
-                positions = match.positions(request.ply, MAX_POSITIONS)
+                positions = match.positions(request.ply, MAX_POSITIONS, has_legal=request.legal and match.is_over)
                 starts = match.starts(request.ply, MAX_POSITIONS)
                 return [messages.ReplayReply(match.id, request.ply, positions, len(match.moves), starts)]
             case messages.RecordRequest():
@@ -263,7 +264,7 @@ def _is_beside(cell: int, other: int, shape: Sequence[int]) -> bool:
 
 
 def answer_without_match(request: messages.Request, wall_ms: int) -> list[messages.AnyServerMessage]:
-    """Return the replies to requests that need no match: rules and puzzles.
+    """Return the replies to requests that need no match: rules, puzzles and studies.
 
     Raises `Refusal` if a request is about something else.
     """
@@ -272,5 +273,7 @@ def answer_without_match(request: messages.Request, wall_ms: int) -> list[messag
             return [describe_puzzle(request, day_of(wall_ms))]
         case messages.RulesRequest():
             return [describe_rules(request.game)]
+        case messages.StudyRequest():
+            return [describe_study(request, day_of(wall_ms))]
         case _:
             raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none here")

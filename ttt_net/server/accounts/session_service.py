@@ -260,6 +260,7 @@ class SessionService:
             "analyse": self._analysis.is_open,
             "hint": self._coach.is_open,
             "puzzle": True,
+            "study": True,
             "seats": True,
             "blocks": True,
             "tournaments": True,

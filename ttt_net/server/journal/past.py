@@ -420,7 +420,8 @@ def replay(
     last = len(match.moves)
     if said.ply > last:
         raise Refusal(Code.STALE_PLY, f"match {match.id} has {last} plies; ask from 0 to {last}")
-    positions, starts = match.positions(said.ply, MAX_POSITIONS), match.starts(said.ply, MAX_POSITIONS)
+    positions = match.positions(said.ply, MAX_POSITIONS, has_legal=said.legal and head.is_over)
+    starts = match.starts(said.ply, MAX_POSITIONS)
     return wire.ReplayReply(match.id, said.ply, positions, last, starts)
 
 

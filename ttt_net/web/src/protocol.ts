@@ -51,6 +51,7 @@ export interface AnalysedMove {
   sign?: string;
   text?: string;
   why?: ExplanationInfo;
+  keeping?: string[];
 }
 
 export interface AnalysisReply {
@@ -712,6 +713,7 @@ export interface ReplayRequest {
   type: "replay";
   match: string;
   ply?: number;
+  legal?: boolean;
 }
 
 export interface ReportRequest {
@@ -846,6 +848,21 @@ export interface Started {
   start?: string;
   tournament?: TournamentPlace;
   rules?: number;
+}
+
+export interface StudyReply {
+  type: "study";
+  number: number;
+  count: number;
+  side: 0 | 1;
+  snapshot: Snapshot;
+  positions: Position[];
+  moves: AnalysedMove[];
+}
+
+export interface StudyRequest {
+  type: "study";
+  number?: number | null;
 }
 
 export interface Suggestion {
@@ -1032,6 +1049,7 @@ export type Request =
   | AnalyseRequest
   | HintRequest
   | PuzzleRequest
+  | StudyRequest
   | OrganiseRequest
   | TournamentsRequest
   | AttendRequest
@@ -1079,6 +1097,7 @@ export type ServerMessage =
   | AnalysisReply
   | HintReply
   | PuzzleReply
+  | StudyReply
   | Restarting
   | Sanctioned
   | Notice;
