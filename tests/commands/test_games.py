@@ -1,5 +1,6 @@
 """`games`, `replay` and `export` as a user meets them."""
 
+import io
 import json
 import os
 import re
@@ -111,6 +112,33 @@ def test_replay_prints_one_position(record: Path, capsys: pytest.CaptureFixture[
     assert "move 3 of 7: 3 towards both ends" in shown
     assert " 1  .  .  X  X  .  .  .\n" in shown
     assert "1-0" not in shown
+
+
+LOST = "Game: tictactoe\nFirst: Ann\nSecond: Ben\nResult: 1-0\nReason: line\n\n1. b2\n2. a3\n3. c3\n4. b3\n5. a1\n"
+
+
+@pytest.mark.parametrize(
+    ("whose", "typed", "said"),
+    [
+        ([], "c1 nowhere b1 a1", "You found 1 of 3 moves of Ann, 2 as good as theirs."),
+        (["second"], "b3 a1", "You found 0 of 2 moves of Ben, 1 as good, 1 gave something away."),
+    ],
+)
+def test_the_moves_of_a_record_are_guessed_before_they_are_shown(
+    whose: list[str],
+    typed: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "lost.txt"
+    path.write_text(LOST)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(typed.split())))
+    assert main(["replay", str(path), "--guess", *whose]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith(f"{said}\n")
+    assert ("there is no cell 'nowhere'" in shown) == ("nowhere" in typed)
 
 
 def test_replay_writes_a_film_for_terminals(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

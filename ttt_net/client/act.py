@@ -221,7 +221,7 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
             return gone_on(display, display.world.matches[name])
         case Send(request):
             return said(display, request)
-        case Quick() | Move() | Point() if (effect := screen_of(display).act(display, command)) is not None:
+        case Quick() | Move() | Point() | Choose() if (effect := screen_of(display).act(display, command)) is not None:
             return effect
         case _ if display.page.screen == "match" or not (command in ON_LISTS or isinstance(command, Pick | Step)):
             return act_in_match(display, command, seek)
@@ -328,7 +328,7 @@ def _typed(display: Display, text: str) -> Display:
     if entry is None and display.entry is Entry.MOVE:
         if page == "lobby" and display.has_lobby:
             entry = Entry.CODE
-        elif page != "puzzle" and not (page == "match" and may_name_move(display)):
+        elif page not in ("puzzle", "guess") and not (page == "match" and may_name_move(display)):
             return display
     display = replace(display, entry=entry) if entry is not None else display
     return replace(display, typed=(display.typed + text)[: _LONGEST[display.entry]])

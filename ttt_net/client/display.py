@@ -4,9 +4,10 @@
 values. This module knows no socket, no terminal and no rules of play.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 
 from ttt_net.client.remembered import Achievements
 from ttt_net.client.server_search import ServerList
@@ -106,6 +107,20 @@ class ReplayState:
     """The same positions as starts for a new match; empty where none can begin, None if not known yet."""
 
 
+_NO_GUESSES: Mapping[int, int | None] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Guessing:
+    """The side whose moves the player guesses in a replayed match, and the guesses so far.
+
+    A guess is a move, by the number of plies before it; None: the move was shown without one.
+    """
+
+    side: Side
+    guesses: Mapping[int, int | None] = field(default_factory=lambda: _NO_GUESSES)
+
+
 _MAX_TALKERS = 6
 """The maximal number of talkers to choose from when muting."""
 
@@ -157,6 +172,8 @@ class Display:
     """The puzzles solved and levels beaten on this machine."""
     replay: ReplayState | None = None
     """The current or last replay."""
+    guessing: Guessing | None = None
+    """The guesses in that match, if its moves are guessed."""
     servers: ServerList | None = None
     """The list of servers of the start menu."""
     has_warnings: bool = False
@@ -207,7 +224,7 @@ class Display:
         return replace(
             self,
             shown=match.match,
-            cursor=_first_cursor(match),
+            cursor=first_cursor(match),
             typed="",
             overlay=Overlay.NONE,
             entry=Entry.MOVE,
@@ -278,7 +295,7 @@ class Display:
         return max(0, match.away.claim_in_ms - max(0, now_ms - self.world.away_at_ms.get(match.match, now_ms)))
 
 
-def _first_cursor(snapshot: Snapshot) -> int:
+def first_cursor(snapshot: Snapshot) -> int:
     """Return the middle cell, or the top cell of the middle column where marks fall."""
     height, width = snapshot.game.shape[-2:]
     row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2

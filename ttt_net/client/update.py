@@ -9,6 +9,7 @@ from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.mailbox import LocalNotice, WorldEvent
 from ttt_net.client.screens.advice import ANALYSE, is_unasked, with_own_mistake
+from ttt_net.client.screens.guess_screen import studied
 from ttt_net.client.screens.people import THANKS, when_blocked
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
@@ -88,6 +89,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case messages.AnalysisReply(match=match, lesson=messages.MatchLesson() as lesson) if match in before.matches:
             learned = with_own_mistake(display.achieved, before.matches[match], lesson)
             return ANALYSE.heard(replace(display, achieved=learned), event)
+        case messages.StudyReply():
+            return studied(display, event)
         case messages.HintReply() if event.text:
             return replace(display, notice="")
         case messages.ServerMessage():

@@ -1,4 +1,4 @@
-"""`replay`: show one position or all positions of a recorded match, step through it by keys, or record a film of it."""
+"""`replay`: show the positions of a recorded match, step through it, guess its moves, or record a film of it."""
 
 import argparse
 import asyncio
@@ -9,18 +9,25 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 from prompt_toolkit.input import create_input
 from prompt_toolkit.keys import Keys
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from ttt_net.client.screens.guess_screen import Guess, judge, told, total
+from ttt_net.commands.analyse import as_json
 from ttt_net.commands.recorded_matches import add_data, chosen, load_records
-from ttt_net.errors import ConfigurationError
+from ttt_net.commands.searching import load_engine_for_review
+from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.games.game import EMPTY, Game
-from ttt_net.games.notation import draw_diagram
+from ttt_net.games.game import EMPTY, Game, Move
+from ttt_net.games.notation import draw_diagram, read_move
 from ttt_net.games.records import Record, result_of, write_clock
+from ttt_net.matches.analysis_processes import JudgedMove, described
+from ttt_net.strategies import Limit
+from ttt_net.strategies.review import review
 from ttt_net.text import counted
 
 _FORWARD = (Keys.Right, Keys.Down, Keys.Enter, Keys.ControlJ, " ", "l", "j")
@@ -35,6 +42,8 @@ _ANEW = "\x1b[H\x1b[2J"
 """The control sequence that clears the screen and moves to its upper left corner."""
 _LEAST = (40, 8)
 """The minimal columns and rows of a film."""
+GUESS_MS = 20_000
+"""How long the engine may think about a whole match whose moves are guessed."""
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
@@ -45,6 +54,13 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
     parser.add_argument("--cast", action="store_true", help="print it as an asciicast, a film for terminals, and stop")
+    parser.add_argument(
+        "--guess",
+        nargs="?",
+        const="winner",
+        choices=("winner", "first", "second"),
+        help="guess the moves of a side before they are shown (default: the winner's)",
+    )
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
     add_data(parser)
 
@@ -55,6 +71,9 @@ def run_replay(args: argparse.Namespace) -> int:
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
         raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")
+    if args.guess is not None:
+        guess_moves(record, args.guess)
+        return 0
     if args.cast:
         shown = range(plies + 1) if args.at is None else (args.at,)
         title = f"{find_game(record.game).title}: {' - '.join(player.name for player in record.players)}"
@@ -67,6 +86,41 @@ def run_replay(args: argparse.Namespace) -> int:
     for ply in range(plies + 1) if args.at is None else (args.at,):
         console.print(draw_position(record, ply), soft_wrap=True)
     return 0
+
+
+def guess_moves(record: Record, whose: str) -> None:
+    """Ask for each move of a side before it is shown, and print what the engine says of the guess, and the total."""
+    game, winner = find_game(record.game), record.outcome and record.outcome.winner
+    side, moves = {"first": 0, "second": 1}.get(whose, winner or 0), [made.move for made in record.moves]
+    player, console, found = record.players[side].name, Console(highlight=False), list[Guess]()
+    states = list(record.positions())
+    load_engine_for_review(game, len(moves))
+    judged = review(game, moves, Limit(), states[0], Limit(ms=GUESS_MS))
+    for ply, (state, each) in enumerate(zip(states, judged, strict=False)):
+        if game.to_move(state) != side:
+            continue
+        console.print(draw_position(record, ply), soft_wrap=True)
+        guess = _asked_move(game, state, f"Which move did {player} play? ")
+        if guess is None:
+            break
+        known = described(msgspec.convert(as_json(game, each), JudgedMove))
+        found.append(judge(each.move, guess, game.move_names, known))
+        names = game.move_names[guess], game.move_names[each.move]
+        console.print(told(found[-1], *names, player, is_turning=known.turning), markup=False)
+        console.print()
+    if found:
+        console.print(total(found, player), markup=False)
+
+
+def _asked_move(game: Game[Any], state: Any, question: str) -> Move | None:  # noqa: ANN401 - any game's position
+    """Ask until the answer is a legal move; None at the end of the input."""
+    while True:
+        try:
+            return read_move(game, state, input(question).strip())
+        except EOFError:
+            return None
+        except Refusal as refusal:
+            print(f"{refusal}.")
 
 
 def draw_position(record: Record, ply: int) -> Text:

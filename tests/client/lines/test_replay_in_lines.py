@@ -1,6 +1,7 @@
 """A finished match once more, where there are only lines: stepped through, and as an engine sees it."""
 
 import asyncio
+import datetime
 
 import pytest
 from msgspec import structs
@@ -17,6 +18,7 @@ from ttt_net.client.screens import replay_screen
 from ttt_net.client.screens.replay_screen import seen_at
 from ttt_net.client.update import update
 from ttt_net.client.world import World
+from ttt_net.matches.study import describe_study
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
@@ -34,6 +36,7 @@ from ttt_net.messages import (
     ReplayRequest,
     ResumeRequest,
     SeekRequest,
+    StudyRequest,
     UnwatchRequest,
     WatchRequest,
 )
@@ -41,7 +44,7 @@ from ttt_net.messages import (
 WON = [4, 0, 1, 2, 7]
 """X wins in the middle column: b2, a3, b3, c3, b1."""
 TOLD = ReplayReply("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(6)], 5)
-REPLAY_HINT = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
+REPLAY_HINT = "Type next, back, the number of a move, first, last, again (to play on from here), guess or stop."
 
 
 async def comes_in(link: FakeLink, paper: Paper, *features: str) -> None:
@@ -255,3 +258,50 @@ async def test_only_finished_matches_can_be_replayed(word: str) -> None:
         paper.type(word)
         what = {"replay": "stepped through", "analyse": "analysed", "save": "saved"}[word]
         await paper.shows(f"Only a match that is over can be {what}.")
+
+
+async def test_the_moves_of_a_replay_are_guessed_and_then_judged() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await comes_in(link, paper, "study", "analyse")
+        paper.type("replay")
+        await link.grants(ReplayRequest)
+        await link.tells(TOLD)
+        await paper.shows("Move 0 of 5.")
+        paper.type("guess")
+        asked = await link.grants(ReplayRequest)
+        assert asked.legal
+        await link.grants(AnalyseRequest)
+        legal = [position_after("tictactoe", WON[:ply]) for ply in range(5)]
+        assert all(position.legal for position in legal)
+        await link.tells(replace(TOLD, positions=[*legal, TOLD.positions[5]]))
+        judged = [AnalysedMove(ply, move, 0, []) for ply, move in enumerate(WON, start=1)]
+        await link.tells(AnalysisReply("m1", judged, exact=True))
+        await paper.shows("Move 1 of 5: what did Ann play?")
+        await paper.shows("Type a move, show, stop.")
+        paper.type("9")
+        await paper.shows("c1 is as good. Ann played b2. Move 1 of 5: b2.")
+        paper.type("next")
+        await paper.shows("Move 3 of 5: what did Ann play?")
+        paper.type("show")
+        await paper.shows("Ann played b3. Move 3 of 5: b3.")
+        paper.type("quit")
+
+
+async def test_a_match_of_strong_bots_is_studied_from_the_lobby() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        await link.tells(ok(hello.id), welcome(features=["study"]))
+        await link.grants(SeekRequest)
+        paper.type("study")
+        await link.grants(StudyRequest)
+        study = describe_study(StudyRequest(0, 0), datetime.date(2026, 11, 27))
+        await link.tells(study)
+        await paper.shows("Type a move, show, another, stop.")
+        paper.type("show")
+        asked = next(each for each in study.moves if each.side == study.side)
+        name = study.snapshot.game.move_names[asked.move]
+        await paper.shows(f"Sophia played {name}. Move {asked.ply} of {len(study.moves)}: {name}.")
+        paper.type("stop")
+        paper.type("quit")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
 from ttt_net.client.act import act, command_for
-from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Point, Quick, Type
+from ttt_net.client.display import AnyCommand, Choose, Command, Display, Open, Overlay, Page, Point, Quick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.remembered import MAX_DAYS, MAX_MISTAKES, Achievements, load_achievements, save_achievements
@@ -25,6 +25,7 @@ from ttt_net.messages import (
     MatchLesson,
     OwnPuzzle,
     PlayerInfo,
+    PuzzleReply,
     PuzzleRequest,
     Request,
     RulesRequest,
@@ -98,6 +99,21 @@ def test_puzzles_of_every_game_are_shown_and_answered(game: str) -> None:
     solution = puzzle_of(day).solution
     display = update(display, describe_puzzle(PuzzleRequest(0, move=solution), day), 0)
     assert "Right!" in picture(display)
+
+
+def test_where_a_cell_takes_either_mark_the_mark_of_an_answer_is_chosen() -> None:
+    days = (FIRST_DAY + datetime.timedelta(days=number) for number in range(puzzle_count()))
+    day = next(day for day in days if puzzle_of(day).game == "wild")
+    display = update(open_puzzle(), describe_puzzle(PuzzleRequest(0), day), 0)
+    told = display.world.reply(PuzzleReply)
+    assert told is not None
+    cell = told.game.move_cells[told.position.legal[0]]
+    both = [move for move in told.position.legal if told.game.move_cells[move] == cell]
+    display, requests = done(display, Point(cell))
+    assert requests == ()
+    assert "Choose 1: " in picture(display)
+    assert command_for("2", display) == Choose(1)
+    assert done(display, Choose(1))[1] == (PuzzleRequest(0, day.isoformat(), both[1]),)
 
 
 def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_the_day() -> None:

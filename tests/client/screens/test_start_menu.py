@@ -320,7 +320,7 @@ def test_two_people_are_called_as_they_say() -> None:
 
 def test_the_rules_of_a_game_and_the_puzzle_are_answered_without_a_server() -> None:
     controller = menu_controller()
-    for key in ("end", "up", "up", "up", ENTER, "6"):
+    for key in ("end", "up", "up", "up", "up", ENTER, "6"):
         command = command_for(key, controller.display)
         assert command is not None
         controller.do(command)
@@ -330,6 +330,11 @@ def test_the_rules_of_a_game_and_the_puzzle_are_answered_without_a_server() -> N
         assert command is not None
         controller.do(command)
     assert "Puzzle of 1970-01-01" in shown(controller.display)
+    for key in ("escape", "down", ENTER):
+        command = command_for(key, controller.display)
+        assert command is not None
+        controller.do(command)
+    assert "what did Sophia play?" in shown(controller.display)
     assert not controller.is_done
 
 
@@ -390,7 +395,7 @@ def test_every_opponent_plays_every_game_and_a_level_is_called_as_the_bots_of_a_
 
 @pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (100, 30), (200, 60)])
 @pytest.mark.parametrize(
-    "keys", [[], [ENTER], ["escape", "end", "up", "up", "up", ENTER]], ids=["setup", "games", "learn"]
+    "keys", [[], [ENTER], ["escape", "end", "up", "up", "up", "up", ENTER]], ids=["setup", "games", "learn"]
 )
 def test_overlays_of_the_menu_fit_every_window(keys: list[str], size: tuple[int, int]) -> None:
     lines = shown(setup(*keys), size).split("\n")

@@ -46,9 +46,9 @@ from ttt_net.client.mailbox import (
 )
 from ttt_net.client.options import Options
 from ttt_net.client.saved_matches import save_record
-from ttt_net.client.screens.registry import ALSO, HELP, WORDS
+from ttt_net.client.screens.registry import ALSO, HELP, WORDS, screen_of
+from ttt_net.client.screens.replay_screen import REPLAYS, is_position_missing
 from ttt_net.client.screens.replay_screen import WORDS as OF_A_FINISHED_MATCH
-from ttt_net.client.screens.replay_screen import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
 from ttt_net.client.server_search import shareable
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
@@ -268,7 +268,7 @@ class LineClient:
     def _seen(self) -> Display:
         """The display to print: in a replay, the match at the shown ply."""
         display = self._controller.display
-        return seen_at(display) if display.page.screen == "replay" else display
+        return screen_of(display).seen(display) if display.page.screen in REPLAYS else display
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -291,18 +291,18 @@ class LineClient:
             self._write("You will get that when the connection is back.")
 
     def _act(self, command: AnyCommand) -> None:
-        display = self._controller.display
+        display, has_match = self._controller.display, self._seen.match is not None
         is_lost = isinstance(command, Send) and not isinstance(command.request, SeekRequest | UnseekRequest)
         watch = command.request if isinstance(command, Send) and isinstance(command.request, WatchRequest) else None
         if is_lost and display.world.link is not LinkState.ONLINE:
             self._write("Not connected to the server; try again when the connection is back.")
         elif watch is not None and display.is_live and not display.world.has_seat(watch.match):
             self._write("You are playing; finish this match first, then watch.")
-        elif isinstance(command, Move) and display.match is None and command.name.isdecimal():
+        elif isinstance(command, Move) and not has_match and command.name.isdecimal():
             self._do(self._menu.choice(int(command.name)))
-        elif display.match is None and command in OF_A_FINISHED_MATCH.values():
+        elif not has_match and command in OF_A_FINISHED_MATCH.values():
             self._write("There is no match; history lists your finished ones, to choose one by its number.")
-        elif display.match is None and (isinstance(command, Move) or command in OF_A_MATCH.values()):
+        elif not has_match and (isinstance(command, Move) or command in OF_A_MATCH.values()):
             self._write("There is no match; play finds you an opponent.")
         else:
             self._controller.do(command)
@@ -317,8 +317,7 @@ class LineClient:
         display = self._controller.display
         if display.overlay is Overlay.MUTE:
             self._controller.do(Choose(0))
-        elif display.overlay is Overlay.CHOICE and display.match is not None:
-            match = display.match
+        elif display.overlay is Overlay.CHOICE and (match := self._seen.match) is not None:
             self._controller.do(Command.BACK)
             self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in display.choices)}.")
 

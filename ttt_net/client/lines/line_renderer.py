@@ -18,6 +18,9 @@ from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.advice import as_told, hint_told, lesson_here, verdict
 from ttt_net.client.screens.board_play import example_move, layers_of, quick_moves
+from ttt_net.client.screens.guess_screen import guess_words, is_asked
+from ttt_net.client.screens.guess_screen import question as question_of_guess
+from ttt_net.client.screens.guess_screen import verdict as verdict_of_guess
 from ttt_net.client.screens.offers import challenges
 from ttt_net.client.screens.puzzle import heading, outcome, question
 from ttt_net.client.screens.puzzle import seen_at as puzzle_seen
@@ -55,7 +58,7 @@ _QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it go
 _NEXT = "Type rematch, new or quit; help tells what else."
 _BETWEEN_ROUNDS = "Your next match begins by itself. Type standings, pairings or quit; help tells the rest."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
-_IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
+_IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here), guess or stop."
 _WIDTH, _HEIGHT = 80, 60
 
 
@@ -138,6 +141,13 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
         parts["tournament"] = told_in_lines(display)
     if display.page.screen == "replay" and match is not None:
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
+    if display.page.screen == "guess" and match is not None:
+        told = " ".join(filter(None, (verdict_of_guess(display), question_of_guess(display))))
+        return {
+            **parts,
+            "status": told,
+            "next": f"Type {'a move, ' * is_asked(display)}{', '.join(guess_words(display))}.",
+        }
     if match is not None:
         parts["offers"] = words.offers(match, lambda kind: _ANSWER)
         parts["absence"] = words.absence(display.world, match, match.away.claim_in_ms if match.away else None, _CLAIM)

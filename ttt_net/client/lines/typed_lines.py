@@ -21,11 +21,12 @@ from ttt_net.client.display import AnyCommand, Begin, Command, Display, More, Mo
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.mailbox import Event, Line, WorldEvent, post
 from ttt_net.client.screens.board_play import PHRASES, chat, phrase_in_words, phrase_of, quick_moves
+from ttt_net.client.screens.guess_screen import guess_words
 from ttt_net.client.screens.lobby_screen import FOLD
 from ttt_net.client.screens.match_screen import WORDS as OF_A_LIVE_MATCH
 from ttt_net.client.screens.offers import challenges
 from ttt_net.client.screens.registry import SCREENS, WORDS, rows_of, screen_of
-from ttt_net.client.screens.replay_screen import ACTIONS
+from ttt_net.client.screens.replay_screen import ACTIONS, REPLAYS
 from ttt_net.client.screens.replay_screen import REPLAY_WORDS as OF_A_REPLAY
 from ttt_net.client.screens.replay_screen import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.rules_screen import asked_for
@@ -42,7 +43,7 @@ _MAX_CELLS = 200
 
 def are_numbers_moves(display: Display) -> bool:
     """Tell whether a bare number is a move, to make or to jump to, instead of a choice from a list."""
-    return display.is_live or display.page.screen == "replay"
+    return display.is_live or display.page.screen in REPLAYS
 
 
 class NumberedMenu:
@@ -294,6 +295,8 @@ def command_of(line: str, display: Display, wanted: messages.SeekRequest) -> Mea
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
     if display.page.screen == "replay" and (step := _step(whole, display.page.ply)) is not None:
         return step
+    if display.page.screen == "guess" and (guessing := guess_words(display).get(whole)) is not None:
+        return guessing
     if word in _RULES:
         return asked_for(display, display.world.seeking or wanted, rest)
     if word in WORDS:
@@ -438,6 +441,8 @@ def _promised(request: messages.Request) -> type[messages.ServerMessage] | None:
             return messages.HintReply
         case messages.PuzzleRequest():
             return messages.PuzzleReply
+        case messages.StudyRequest():
+            return messages.StudyReply
         case messages.ResignRequest() | messages.AbortRequest():
             return messages.Ended
         case _:
@@ -519,7 +524,7 @@ class InputQueue:
             if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
                 return True
         is_move = not is_of_match and word not in _OF_ANY_TIME and isinstance(self._meaning(line), Move)
-        is_for_our_turn = is_move or (word == "hint" and not self._is_typed)
+        is_for_our_turn = (is_move and display.page.screen != "guess") or (word == "hint" and not self._is_typed)
         return is_for_our_turn and not display.may_move and self._pending.is_turn_to_come
 
     def _needs_link(self, line: str) -> bool:

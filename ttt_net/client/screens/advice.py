@@ -292,6 +292,13 @@ def _analyse(display: Display) -> Effect:
     return display, (AnalyseRequest(0, match=match.match),)
 
 
+def missing_analysis(display: Display, match: Snapshot) -> tuple[Request, ...]:
+    """Return the request for the analysis of a finished match, unless it is known or the server has no engine."""
+    told = display.world.reply(AnalysisReply)
+    is_known = told is not None and told.match == match.match and bool(told.moves)
+    return (AnalyseRequest(0, match=match.match),) if "analyse" in display.world.features and not is_known else ()
+
+
 def _is_offered(display: Display) -> bool:
     return "analyse" in display.world.features and not display.is_watched
 

@@ -5,9 +5,10 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client.display import AnyCommand, Change, Command, Display, Open, Page, Quick, Send, Type
+from ttt_net.client.display import AnyCommand, Change, Choose, Command, Display, Open, Overlay, Page, Quick, Send, Type
 from ttt_net.client.remembered import Achievements
-from ttt_net.client.screens.board_play import act_in_match, quick_moves
+from ttt_net.client.screens.board_play import act_in_match, pressed, quick_moves
+from ttt_net.client.screens.replay_screen import GUESSING
 from ttt_net.client.screens.screen import (
     BACK,
     BOARD_HELP,
@@ -133,22 +134,18 @@ def _prompt(display: Display, now_ms: int) -> str:
 
 def _command(key: str, display: Display) -> AnyCommand | None:
     seen = seen_at(display)
+    if display.overlay is Overlay.CHOICE and key in "123456789":
+        return Choose(int(key) - 1)
     if display.typed:
         return Type(key) if len(key) == 1 and key.isprintable() else None
-    if key == "c-i":
-        return _NEXT_MISTAKE
     if seen.match is None or len(key) > 1:
-        return _MOVES.get(key)
-    names = {name[:1].lower() for name in seen.match.game.move_names}
+        return _MEANINGS.get(key)
     if key.isdecimal() and key.isascii() and quick_moves(seen.match):
         return Quick(int(key))
-    if key == "s" or (key == "S" and "s" in names):
-        return _REVEAL
-    if key == "c-i":
-        return _NEXT_MISTAKE
-    if key.lower() in _MOVES and (key.isupper() or key not in names):
-        return _MOVES[key.lower()]
-    return Type(key) if key.lower() in names else None
+    names, letter = {name[:1].lower() for name in seen.match.game.move_names}, key.lower()
+    if letter in _MEANINGS and (key.isupper() or key not in names or key == "s"):
+        return _MEANINGS[letter]
+    return Type(key) if letter in names else None
 
 
 def _act(display: Display, command: AnyCommand) -> Effect | None:
@@ -163,6 +160,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
         return replace(display, typed="", notice=_MISTAKES_LEFT if is_more else _TOMORROW), ()
     after, requests = act_in_match(seen_at(display), command, SeekRequest(0))
     display = replace(display, cursor=after.cursor, typed=after.typed, notice=after.notice)
+    display = replace(display, overlay=after.overlay, choices=after.choices)
     own = puzzle.own
     answers = [PuzzleRequest(0, puzzle.day, each.move, own=own) for each in requests if isinstance(each, PlayRequest)]
     return display, tuple(answers[:1])
@@ -189,7 +187,10 @@ def _next_mistake(display: Display) -> Effect:
 
 
 _NO_MISTAKES = "No mistake of yours is due today. They come from the lessons of matches that you lose."
-_REVEAL, _NEXT_MISTAKE = Change(_reveal), Change(_next_mistake)
+_MEANINGS: dict[str, AnyCommand] = {
+    **_MOVES,
+    **{"s": Change(_reveal), "c-i": Change(_next_mistake), "g": Open(Page("guess"))},
+}
 
 
 def _hints(display: Display) -> list[KeyHint]:
@@ -201,7 +202,12 @@ def _hints(display: Display) -> list[KeyHint]:
     puzzle = _told(display)
     is_due = puzzle is not None and display.achieved.due_mistakes(puzzle.day)
     mistakes = [KeyHint("Tab", "mistakes", "c-i")] if is_due else []
-    return [*found, BACK, KeyHint("s", "show the solution", "s"), *mistakes, LEAVE, RULES]
+    return [*found, BACK, KeyHint("s", "show the solution", "s"), *mistakes, *_study_hint(display), LEAVE, RULES]
+
+
+def _study_hint(display: Display) -> list[KeyHint]:
+    """Return how to guess the moves of a match, where its matches come from."""
+    return [KeyHint(pressed("g", seen_at(display)), "guess moves", "G")] if GUESSING in display.world.features else []
 
 
 def _ask(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
@@ -254,6 +260,7 @@ PUZZLE = Screen(
         KeyHelp("Enter, click", "Play the move."),
         KeyHelp("s", "Show the solution."),
         KeyHelp("Tab", "Show a mistake of yours as a puzzle."),
+        KeyHelp("g", "Guess the moves of a match of strong bots."),
         *LEAVING_HELP,
     ],
     entrance=Entrance("z", "puzzle", "Open the puzzle of the day.", _from_lobby),

@@ -1,6 +1,7 @@
 """List all screens, and delegate to the visible one. Add new screens here."""
 
 from ttt_net.client.display import AnyCommand, Display
+from ttt_net.client.screens.guess_screen import GUESS
 from ttt_net.client.screens.lobby_screen import LINES_HELP, lobby_screen
 from ttt_net.client.screens.match_screen import MATCH
 from ttt_net.client.screens.offers import GAMES, INVITATION
@@ -13,7 +14,7 @@ from ttt_net.client.screens.start_menu import CHOOSE_GAME, LEARN, SETUP, START
 from ttt_net.client.screens.tournament_screen import CORRECT, END, ORGANISE, REMOVE, TOURNAMENT, TOURNAMENTS, WITHDRAW
 
 _BESIDES = (
-    *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, BLOCKS, MATCH, REPLAY, PUZZLE, RULES_PAGE),
+    *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, BLOCKS, MATCH, REPLAY, GUESS, PUZZLE, RULES_PAGE),
     *(TOURNAMENT, TOURNAMENTS, WITHDRAW, ORGANISE, END, REMOVE, CORRECT),
     *(START, SETUP, CHOOSE_GAME, LEARN),
 )

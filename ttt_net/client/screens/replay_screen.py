@@ -6,9 +6,9 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import words
-from ttt_net.client.display import AnyCommand, Change, Command, Display, Page, ReplayState, Step
+from ttt_net.client.display import AnyCommand, Change, Command, Display, Guessing, Page, ReplayState, Step
 from ttt_net.client.screens import advice
-from ttt_net.client.screens.advice import TRY_AGAIN, lesson_here, lesson_of, verdict
+from ttt_net.client.screens.advice import TRY_AGAIN, lesson_here, lesson_of, missing_analysis, verdict
 from ttt_net.client.screens.board_play import prompt, rule, title
 from ttt_net.client.screens.screen import (
     BACK,
@@ -30,21 +30,18 @@ from ttt_net.messages import (
     ReplayRequest,
     Request,
     ServerMessage,
+    Side,
     Snapshot,
 )
 
+REPLAYS = ("replay", "guess")
+"""The screens that show a position of a finished match."""
 _ALL = 100_000
 
-_STEPS: dict[AnyCommand, int] = {
+STEPS: dict[AnyCommand, int] = {
     **{Command.RIGHT: 1, Command.DOWN: 1, Command.PLACE: 1, Command.LEFT: -1, Command.UP: -1},
     **{Command.FIRST: -_ALL, Command.LAST: _ALL},
 }
-
-REPLAY_WORDS: dict[str, AnyCommand] = {
-    **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
-    "stop": Command.BACK,
-}
-"""The words of a replay in lines mode."""
 
 _PAGE = 32
 """The number of positions in one reply of the server."""
@@ -95,7 +92,7 @@ def stepped(display: Display, by: int) -> tuple[Display, tuple[Request, ...]]:
 def is_position_missing(display: Display) -> bool:
     """Return whether the replay's position has not arrived yet."""
     replayed, page = display.replay, display.page
-    return page.screen == "replay" and replayed is not None and replayed.positions[page.ply] is None
+    return page.screen in REPLAYS and replayed is not None and replayed.positions[page.ply] is None
 
 
 def seen_at(display: Display) -> Display:
@@ -117,8 +114,8 @@ def seen_at(display: Display) -> Display:
 
 
 def _act(display: Display, command: AnyCommand) -> Effect | None:
-    if command in _STEPS:
-        return stepped(display, _STEPS[command])
+    if command in STEPS:
+        return stepped(display, STEPS[command])
     return stepped(display, command.rows) if isinstance(command, Step) else None
 
 
@@ -143,9 +140,38 @@ def step(display: Display, match: Snapshot) -> str:
     return f"Move {ply} of {last}{name}.{end}"
 
 
+GUESSING = "study"
+"""The feature of servers that send legal moves in replays, and matches of strong bots."""
+
+
+def _side_to_guess(match: Snapshot) -> Side:
+    """Return the side that won a match; after a draw the one that is not ours, because we know our own moves."""
+    outcome = match.outcome
+    if outcome is not None and outcome.winner is not None:
+        return 0 if outcome.winner == 0 else 1
+    return 1 if match.you == 0 else 0
+
+
+def _begin(display: Display) -> Effect:
+    """Begin to guess the moves of the match of a replay."""
+    state = display.replay
+    if state is None or not state.match.moves:
+        return replace(display, notice="There is no move to guess."), ()
+    if GUESSING not in display.world.features:
+        return replace(display, notice="This server does not let you guess moves."), ()
+    match, page = state.match, Page("guess", about=state.match.match)
+    state = replace(state, positions=(*[None] * len(match.moves), match.position))  # those so far lack legal moves
+    display = replace(display, pages=(*display.pages[:-1], page), typed="", notice="")
+    display = replace(display, replay=state, guessing=Guessing(_side_to_guess(match)))
+    return display, (ReplayRequest(0, match=match.match, legal=True), *missing_analysis(display, match))
+
+
+GUESS_MOVES = Change(_begin)
+"""Guess the moves of the match in place of stepping through it."""
 _KEYS: dict[str, KeyMeaning] = {
     **{"h": Command.LEFT, "l": Command.RIGHT, "home": Command.FIRST, "end": Command.LAST},
     "t": TRY_AGAIN,
+    "g": GUESS_MOVES,
 }
 
 REPLAY = Screen(
@@ -162,6 +188,7 @@ REPLAY = Screen(
     hints=lambda display: [
         *(KeyHint("left", "", "left"), KeyHint("right", "", "right"), BACK),
         KeyHint("t", "try again from here", "t"),
+        *([KeyHint("g", "guess the moves", "g")] if GUESSING in display.world.features else []),
         *(KeyHint("Home", "", "home"), KeyHint("End", "", "end")),
         *(LEAVE, RULES),
     ],
@@ -170,6 +197,7 @@ REPLAY = Screen(
         KeyHelp("PgUp PgDn", "Go ten moves back or forward."),
         KeyHelp("Home End", "Go to the beginning or the end."),
         KeyHelp("t", "Play on from here against a bot."),
+        KeyHelp("g", "Guess the moves of the winner."),
         *LEAVING_HELP,
     ],
 )
@@ -192,9 +220,16 @@ def _save(display: Display) -> Effect:
 
 
 SAVE = MatchAction(word="save", key="w", command=Change(_save), request=RecordRequest, reply=RecordReply)
+REPLAY_WORDS: dict[str, AnyCommand] = {
+    **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
+    **{"guess": GUESS_MOVES, "stop": Command.BACK},
+}
+"""The words of a replay in lines mode."""
 ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, advice.ANALYSE, SAVE)
 """The actions, in the order in which hints and help list them."""
 WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
 """The words for lines mode."""
-LINES_HELP = f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again."
+LINES_HELP = (
+    f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again, guess."
+)
 """How the help for lines mode lists these words."""

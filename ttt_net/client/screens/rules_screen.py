@@ -42,7 +42,7 @@ _GAP = 3
 _LEAST_TEXT = 38
 """With fewer columns than this beside the example, the text goes above and below it."""
 _INDENT = 2
-AT_BOARD = ("match", "replay", "puzzle")
+AT_BOARD = ("match", "replay", "guess", "puzzle")
 """The screens with a board, where `?` shows the rules before the keys."""
 
 
@@ -51,6 +51,8 @@ def game_to_explain(display: Display, seek: SeekRequest) -> str:
     puzzle = display.world.reply(PuzzleReply)
     if display.page.screen == "puzzle" and puzzle is not None:
         return puzzle.game.name
+    if display.page.screen == "guess" and display.replay is not None:
+        return display.replay.match.game.name
     if display.match is not None:
         return display.match.game.name
     kind, _, name = display.page.row.partition(":")

@@ -43,6 +43,7 @@ _BESIDES = [
     Row(("Another game, opponent or side",), "setup", OPEN_SETUP),
     Row(("Learn a game", "its rules, with an example"), "learn", Open(Page("learn"))),
     Row(("Puzzle of the day", "find the one good move"), "puzzle", Open(Page("puzzle"))),
+    Row(("Guess the moves", "of a match of strong bots"), "guess", Open(Page("guess"))),
 ]
 """The entries at this keyboard other than matches."""
 
