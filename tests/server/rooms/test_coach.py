@@ -14,7 +14,8 @@ from ttt_net.server.rooms import coach
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
-SLEEPS = (sys.executable, "-c", "import sys, time; sys.stdin.readline(); time.sleep(600)")
+READS = "import sys, time; sys.stdin.readline()"
+SLEEPS = (sys.executable, "-c", f"{READS}; time.sleep(600)")
 
 
 async def against_a_bot(server: Server, game: str = "tictactoe") -> tuple[Peer, Peer, str, bool]:
@@ -95,7 +96,7 @@ async def test_a_player_asks_one_at_a_time_and_so_many_in_a_minute(tmp_path: Pat
 
 @pytest.mark.parametrize("script", ["", "print('{}' * 90_000)", "print('[]', flush=True)", "print('{}', flush=True)"])
 async def test_a_program_that_fails_is_a_refusal_and_started_again(tmp_path: Path, script: str) -> None:
-    async with running(tmp_path, coach=(sys.executable, "-c", f"import sys; sys.stdin.readline(); {script}")) as server:
+    async with running(tmp_path, coach=(sys.executable, "-c", f"{READS}; {script}")) as server:
         person, _, match, _ = await against_a_bot(server)
         for _ in range(2):
             assert await person.refused("hint", match=match, kind="warning") == "busy"
@@ -121,6 +122,15 @@ async def test_the_process_goes_when_nobody_asks(tmp_path: Path, monkeypatch: py
         await until(lambda: server.hub.coach.process_id is None)
         await person.ok("hint", match=match, kind="warning")
         assert server.hub.coach.process_id != first
+
+
+async def test_a_process_that_has_ended_by_itself_is_started_again_for_the_next_question(tmp_path: Path) -> None:
+    once = f'{READS}; print(\'{{"moves": [], "text": ""}}\', flush=True)'
+    async with running(tmp_path, coach=(sys.executable, "-c", once)) as server:
+        person, _, match, _ = await against_a_bot(server)
+        for _ in range(2):
+            await person.ok("hint", match=match, kind="warning")
+            await until(lambda: server.hub.coach.process_id is None)
 
 
 async def test_the_first_lesson_comes_before_any_search_and_stays_where_there_is_no_engine(tmp_path: Path) -> None:

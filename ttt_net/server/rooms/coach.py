@@ -101,7 +101,7 @@ class Coach:
     @property
     def process_id(self) -> int | None:
         """The id of the coach's process; None while none runs."""
-        return None if self._process is None else self._process.pid
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def act(self, session: Session, request: wire.HintRequest) -> None:
         """Queue a question; `ok` and the hint follow with its answer. Raises `Refusal` if it is not allowed."""
@@ -178,11 +178,11 @@ class Coach:
         """Return the answer, or None without one; end a process that is silent or sends errors."""
         try:
             async with asyncio.timeout(job.ms / 1000 + ANSWER_GRACE_S):
+                if self.process_id is None:  # it may have ended by itself
+                    await self._stop()
                 process = self._process or await self._start()
-                assert process.stdin is not None
                 assert process.stdout is not None
-                process.stdin.write(msgspec.json.encode(job.question) + b"\n")
-                await process.stdin.drain()
+                _write(process, msgspec.json.encode(job.question) + b"\n")
                 line = await process.stdout.readline()
             return msgspec.json.decode(line, type=job.answer)
         except (TimeoutError, OSError, ValueError, msgspec.MsgspecError) as error:
@@ -201,8 +201,8 @@ class Coach:
             return
         with contextlib.suppress(ProcessLookupError):
             process.kill()
-        if process.stdin is not None:
-            process.stdin.close()
+        assert process.stdin is not None
+        process.stdin.close()
         ending = asyncio.ensure_future(process.wait())
         try:
             await asyncio.shield(ending)
@@ -357,12 +357,9 @@ class AnalysisQueue:
         command = self._command
         assert command is not None, "where there is no engine, nothing is queued"
         process = await _started((*command, str(max(1, round(1000 * budget_s)))), _ANALYSIS_NICE)
-        assert process.stdin is not None
         assert process.stdout is not None
         try:
-            with contextlib.suppress(RuntimeError):  # uvloop's, where the process has ended already
-                process.stdin.write(job.record.encode())
-                process.stdin.close()
+            _write(process, job.record.encode(), is_all=True)
             yield process.stdout
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -392,19 +389,27 @@ async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Proc
     return process
 
 
+def _write(process: asyncio.subprocess.Process, data: bytes, *, is_all: bool = False) -> None:
+    """Write to the standard input of a process, and end it after `is_all`; one that has ended reads nothing."""
+    assert process.stdin is not None
+    with contextlib.suppress(RuntimeError):  # uvloop's, where the process has ended already
+        process.stdin.write(data)
+    if is_all:
+        process.stdin.close()
+
+
 async def answer_of(command: Sequence[str], nice: int, question: bytes, limit_s: float) -> bytes:
     """Return the output of a process for a question on its standard input; it does not outlive the call.
 
     Raises `OSError` if it fails to start, and `TimeoutError` if it takes longer than `limit_s`.
     """
     process = await _started(command, nice)
+    assert process.stdout is not None
     try:
+        _write(process, question, is_all=True)
         async with asyncio.timeout(limit_s):
-            answer, _ = await process.communicate(question)
+            return await process.stdout.read()
     finally:
-        assert process.stdin is not None
-        process.stdin.close()
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    return answer
