@@ -80,6 +80,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "ttt_net/server/matchmaking/match_registry.py": ("tests/server/matchmaking/test_match_registry.py",),
     "ttt_net/server/rooms/chat.py": ("tests/server/rooms/test_chat_tables.py",),
+    "ttt_net/server/rooms/coach.py": ("tests/server/rooms/test_coach_tables.py",),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 SAMPLED: dict[str, tuple[str, ...]] = {

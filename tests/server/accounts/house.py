@@ -1,7 +1,7 @@
 """A hub without sockets and threads, whose journal answers when a test says so."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tests.server.link import Link
@@ -63,7 +63,7 @@ class Members:
         self.recounted: dict[str, None] = {}
         self.serial = 0
         self.log: list[Any] = []
-        """The arrivals as entries, and departures as (player, serial, on purpose)."""
+        """The arrivals as entries, departures as (player, serial, on purpose), and seats as (player, serial, match)."""
         self.waiting: list[tuple[Callable[[Player], None], Callable[[Refusal], None]]] = []
 
     def urls(self) -> list[str]:
@@ -80,6 +80,9 @@ class Members:
     def went(self, player: int, serial: int, *, on_purpose: bool) -> None:
         self.log.append((player, serial, on_purpose))
 
+    def sat(self, player: int, serial: int, match: str) -> None:
+        self.log.append((player, serial, match))
+
 
 class House:
     """A hub whose journal answers when the test says so."""
@@ -90,6 +93,8 @@ class House:
         rng: random.Random | None = None,
         members: Members | None = None,
         games: Games | None = None,
+        coach: Sequence[str] | None = None,
+        engine: Sequence[str] | None = None,
         **limits: Any,
     ) -> None:
         self.loop, self.ledger, self.now_ms = SimulatedLoop(), MemoryLedger(), 5_000_000
@@ -97,7 +102,7 @@ class House:
         configuration = Configuration(name="x", limits=chosen, games=games or Games())
         self.services = build_services(
             configuration, Journal(self.ledger), self.loop.as_asyncio, lambda: self.now_ms, rng or random.Random(1),
-            word_file=lambda: words, membership=cast(Any, members),
+            engine, word_file=lambda: words, membership=cast(Any, members), coach=coach,
         )  # fmt: skip
         self.services.words.look()
         self.hub = Hub(self.services)
@@ -143,7 +148,8 @@ def elsewhere(house: House, number: int, name: str, told: list[object] | None = 
     """Let a player arrive at another node; what is forwarded to them is told."""
     came = Came(number, 1, "key", 0, "", **fields)
     forward = lambda frames, closing: told.append(closing) if told is not None else None  # noqa: E731
-    connection = RemoteConnection("b", "", number, 0.0, forward, house.services.shares, is_metered=False)
+    now_s = house.loop.time()
+    connection = RemoteConnection("b", "", number, now_s, forward, house.services.shares, is_metered=False)
     session = session_elsewhere(came, Player(number, name), connection)
     house.hub.sessions.begin_elsewhere(session)
     return session

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.accounts.house import TOKEN, Caller
-from tests.server.matchmaking.parlour import Parlour
+from tests.server.matchmaking.parlour import Parlour, number_of, shown
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Refusal, StorageError, UnknownOutcomeError
@@ -35,45 +35,10 @@ class Den(Parlour):
 
         self.services.feed.changed = note  # type: ignore[method-assign]
 
-    def ask_to_play(self, one: Caller, other: Caller, game: str = "tictactoe", **wish: Any) -> None:
-        """Let one challenge the other, who accepts; the match is not written yet."""
-        self.ask(one, wire.ChallengeRequest(9, other.known_as.info.name, game, **wish))
-        self.ask(other, wire.AnswerRequest(9, other.numbers()[-1], True))
-
-    def begin(self, one: Caller, other: Caller, game: str = "tictactoe", **wish: Any) -> str:
-        """Let two play; return the match."""
-        self.ask_to_play(one, other, game, **wish)
-        self.deliver()
-        return shown(one)[-1].match
-
-    def tell(self, link: Caller, request: wire.AnyRequest) -> list[str]:
-        """Ask, and return what was told until the journal has answered."""
-        link.take()
-        self.ask(link, request)
-        self.deliver()
-        return link.take()
-
-    def play(self, match: str, *links: Caller, plies: int = 1) -> None:
-        """Make moves, with the players in any order."""
-        players = self.registry.rooms[match].seats.players
-        by_number = {link.known_as.player: link for link in links}
-        for ply in range(plies):
-            assert players is not None
-            mover = by_number[players[ply % 2]]
-            assert "ok" in self.tell(mover, wire.PlayRequest(9, match, ply, ply))
-
 
 @pytest.fixture
 def den() -> Den:
     return Den()
-
-
-def shown(link: Caller) -> list[wire.Snapshot]:
-    return [each for each in link.heard if isinstance(each, wire.Snapshot)]
-
-
-def number_of(link: Caller) -> int:
-    return link.known_as.player
 
 
 PERSON: dict[str, Any] = {}

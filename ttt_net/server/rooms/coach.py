@@ -134,8 +134,7 @@ class Coach:
         if not self.is_open:
             raise Refusal(Code.NO_HINTS, "this server gives no hints")
         room = self._rooms.get(request.match)
-        match, side = (room.match, room.seats.side_of(session.player)) if room else (None, None)
-        if room is None or match is None or side is None:
+        if room is None or (match := room.match) is None or (side := room.seats.side_of(session.player)) is None:
             raise Refusal(Code.NOT_SEATED, f"you do not play match {request.match}; resume it first")
         if session.is_bot or not room.has_bot_beside(session.player):
             raise Refusal(Code.NO_HINTS, "hints are for people who play a bot")
@@ -315,7 +314,7 @@ class AnalysisQueue:
                 analysis = await self._analyse(job)
                 told = frame(wire.encode(analysis))
                 self._current = None
-                if analysis.moves or analysis.exact:  # an empty one is not cached: a later attempt may find more
+                if analysis.moves:  # an empty one is not cached: a later attempt may find more
                     self._kept[job.match] = told
                 if len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
