@@ -291,7 +291,7 @@ def test_other_languages_fit_and_arabic_is_written_from_the_right_but_for_its_mo
     assert name.evaluate(LEFT_OF_LAST)
 
 
-def test_a_puzzle_and_a_match_at_one_device_fit_a_small_phone_in_long_words(site: Place) -> None:
+def test_a_puzzle_a_match_to_guess_and_one_at_one_device_fit_a_small_phone_in_long_words(site: Place) -> None:
     ann = site.visitor(**SMALL_PHONE).come("Puzzler")
     remember(ann, "language", "ru")
     ann.page.goto(f"{site.url}/#puzzle={date(2023, 1, 3)}")  # a day that has come on any machine
@@ -299,6 +299,10 @@ def test_a_puzzle_and_a_match_at_one_device_fit_a_small_phone_in_long_words(site
     board = ann.page.locator(".puzzle .boards")
     board.wait_for()
     assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
+    for number in (0, 1):  # Connect Four and vanishing tic-tac-toe
+        ann.page.goto(f"{site.url}/#guess={number}")
+        ann.page.locator(".puzzle", has_text="Viktor – Sophia").wait_for()
+        assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
     ann.page.goto(f"{site.url}/#here")
     title = ann.page.locator("h1 > span").first
     title.wait_for()

@@ -358,6 +358,42 @@ test("puzzles solved on their own days one after the other are a streak, and a s
   }
 });
 
+/** A match of strong bots that Sophia wins with X. */
+function study(number: number) {
+  const moves = [4, 0, 2, 1, 6];
+  const { positions } = replay(moves);
+  const last = finished(moves, 0, { players: [{ name: "Sophia", bot: "alphabeta", level: 8 }, { name: "Viktor", bot: "alphabeta", level: 6 }], you: undefined });
+  const judged = moves.map((move, ply) => ({ ply: ply + 1, side: ply % 2, move, value: 1, best: [], ...(ply === 2 && { keeping: ["c3", "a1"] }) }));
+  return { type: "study", number, count: 20, side: 0, snapshot: last, positions: [...positions.slice(0, -1), last.position], moves: judged };
+}
+
+test("moves of strong bots are guessed before they are shown, judged and counted", async () => {
+  const page = await ann({}, "/#puzzle", ["study"]);
+  await page.says({ type: "puzzle", day: "2023-01-03", game: snapshot().game, position: position("XX.OO...."), start: "", kind: "win", plies: 1, grade: 2, move: 2, right: true, solution: 2, text: "it completes a line." });
+  await page.press("Guess the moves");
+  assert.equal(location.hash, "#guess");
+  assert.deepEqual(fields(page.of("study").slice(-1), "number"), [[null]]);
+  await page.says(study(3));
+  await page.until(".puzzle", "Move 1 of 5: what did Sophia play?");
+  assert.ok(!document.querySelector(".verdict"), "nothing is shown yet");
+  await page.tap(0);
+  await page.until(".verdict", "a3 is as good. Sophia played b2.");
+  await page.press("Next");
+  await page.until(".puzzle", "Move 3 of 5: what did Sophia play?");
+  await page.tap(8);
+  await page.until(".verdict", "c1 gives something away. Sophia played c3.");
+  await page.press("Next");
+  await page.tap(6);
+  await page.until(".verdict", "Correct: a1!");
+  await page.until(".puzzle", "You found 1 of 3 moves. As good as theirs: 1.");
+  await page.press("Another match");
+  assert.equal(location.hash, "#guess=4");
+  assert.deepEqual(fields(page.of("study").slice(-1), "number"), [[4]]);
+  await page.says(study(4));
+  await page.press("Show the move");
+  await page.until(".verdict", "Sophia played b2.");
+});
+
 /** Has what a browser can sound, shake and show noted in a list. */
 function listen(): { felt: string[]; undo: () => void } {
   const felt: string[] = [];

@@ -204,7 +204,7 @@ function screenNow(): Tree {
   const match = shown();
   if (kind === "nowhere") return messageScreen();
   if (kind === "here") return later()?.localScreen() ?? messageScreen();
-  if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
+  if (kind === "puzzle" || kind === "guess") return later()?.puzzleScreen() ?? messageScreen();
   if (isOpening()) return nameScreen();
   if (kind === "wall" && !state.parted) return later()?.cups()?.wallScreen() ?? messageScreen();
   if (state.parted || !state.you) return isArriving() ? messageScreen() : nameScreen();

@@ -5,7 +5,7 @@ import { isLost } from "./link.js";
 import { sentence } from "./sentences.js";
 import { FRESH, know, type Match, redraw, set, state, ui } from "./store.js";
 
-const VIEWS = ["leaders", "player", "here", "puzzle", "t", "wall"] as const;
+const VIEWS = ["leaders", "player", "here", "puzzle", "guess", "t", "wall"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
 
 /**
@@ -71,6 +71,7 @@ export function look(): void {
   if (kind === "j") join(id);
   if (kind === "leaders") askLeaders();
   if (kind === "puzzle") ask({ type: "puzzle", day: id || null });
+  if (kind === "guess") ask({ type: "study", number: id ? Number(id) : null });
   if (kind === "player") {
     know({ profile: null, history: null });
     ask({ type: "profile", name: id || null });

@@ -12,6 +12,7 @@ import { button, h, joined, panel, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
+import { guessScreen } from "./guess.js";
 import { f, many, w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
@@ -45,6 +46,7 @@ const isAlone = (): boolean => !state.you || !link.isUp();
 
 export function puzzleScreen(): Tree {
   explain();
+  if (place().kind === "guess") return guessScreen();
   const known = puzzleNow();
   if (known && known !== counted) count(known);
   return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
@@ -156,6 +158,7 @@ function shown(puzzle: PuzzleReply): Tree {
         !isOver && button(w.showSolution, () => answer(puzzle, null)),
         isOver && triesAt(day) && button(w.shareResult, () => send(result(puzzle)), "primary tell"),
         button(w.dayBefore, () => go(`/#puzzle=${dayBefore(day)}`)),
+        isOver && state.features.includes("study") && button(w.guessMoves, () => go("/#guess")),
       ),
     ),
     h("div.field", theBoard(puzzle, isOver, choose)),

@@ -116,6 +116,8 @@ export const state = {
   rules: null as wire.RulesReply | null,
   /** The puzzle of a day, and the result of the answer. */
   puzzle: null as wire.PuzzleReply | null,
+  /** A match of strong bots whose moves are guessed. */
+  study: null as wire.StudyReply | null,
   /** The last received tournament, and the list of tournaments. */
   tournament: null as wire.TournamentReply | null,
   tournaments: null as wire.TournamentList | null,
@@ -208,6 +210,7 @@ export function hear(message: Heard, now: number): void {
     case "leaderboard":
     case "rules":
     case "puzzle":
+    case "study":
     case "tournament":
     case "tournaments":
       Object.assign(state, { [message.type]: message });
