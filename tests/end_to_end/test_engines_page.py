@@ -1,4 +1,4 @@
-"""The engines that docs/engines.md prints are run as printed: by the client on a real server, and in the arena."""
+"""The engines that docs/engines.md prints or links to are run: by the client on a real server, and in the arena."""
 
 import json
 import os
@@ -19,18 +19,18 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def printed(folder: Path, language: str) -> str:
-    """Return the command that starts one of the engines as the page prints it."""
+    """Return the command that starts an engine of the page: the one that it prints in Python, or links to in C."""
     page = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
-    (code,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
-    assert code.count("\n") <= 35
-    source = folder / f"engine.{'py' if language == 'python' else language}"
-    source.write_text(code, encoding="utf-8")
     if language == "python":
-        return f"{sys.executable} {source}"
+        (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+        assert code.count("\n") <= 35
+        (folder / "engine.py").write_text(code, encoding="utf-8")
+        return f"{sys.executable} {folder / 'engine.py'}"
+    (source,) = re.findall(r"\(\.\./(\S+\.c)\)", page)
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")
-    subprocess.run([compiler, "-Wall", "-Werror", "-o", folder / "engine", source], check=True)
+    subprocess.run([compiler, "-Wall", "-Werror", "-o", folder / "engine", ROOT / source], check=True)
     return str(folder / "engine")
 
 
