@@ -114,8 +114,8 @@ class Tournaments:
         self.desks: dict[str, TournamentDesk] = {}
         self._opening: dict[str, PlayerId | None] = {}
         """The organisers of new tournaments that are being written, by code."""
-        self._attended: dict[Session, dict[str, int]] = {}
-        """The page of each tournament to which a session subscribes."""
+        self._attended: dict[Session, set[str]] = {}
+        """The codes of the tournaments to which each session subscribes."""
         self._list = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
         self._list.publish({"tournaments": self.listed})
         self._is_read = False
@@ -194,10 +194,9 @@ class Tournaments:
     def left(self, session: Session) -> None:
         """Stop sending to a session."""
         self._list.unsubscribe(session)
-        for code, page in self._attended.pop(session, {}).items():
-            desk = self.desks.get(code)
-            if desk is not None:
-                desk.unsubscribe(session, page)
+        for code in self._attended.pop(session, ()):
+            if code in self.desks:
+                self.desks[code].unsubscribe(session)
 
     def has(self, code: str) -> bool:
         """Tell whether an unfinished tournament has a code, or, in a cluster, a new one may have it."""
@@ -511,25 +510,23 @@ class Tournaments:
 
     def _attend(self, session: Session, request: wire.AttendRequest) -> None:
         self._spend(session, is_look=True)
+        if self._services.players.get(session.player) is not session:
+            return  # they have left before the log of the cluster answered
         code = request.tournament.strip().upper()
-        attended = self._attended.get(session, {})
+        desk, attended = self.desks.get(code), self._attended.setdefault(session, set())
+        attended.discard(code)
+        if desk is not None:
+            desk.unsubscribe(session)
         if not request.on:
-            if code in attended:
-                self.find(code).unsubscribe(session, attended.pop(code))
             session.ok(request.id)
-            return
-        desk = self.desks.get(code)
-        if desk is None:
+        elif desk is None:
             self._read(session, request, code)
-            return
-        if code in attended:
-            desk.unsubscribe(session, attended.pop(code))
         elif len(attended) >= MAX_ATTENDED:
             raise Refusal(Code.BUSY, f"you follow {len(attended)} tournaments; leave one first")
-        page = min(request.page, desk.pages)
-        self._attended.setdefault(session, {})[code] = page
-        session.ok(request.id)
-        desk.subscribe(session, page)
+        else:
+            attended.add(code)
+            session.ok(request.id)
+            desk.subscribe(session, min(request.page, desk.pages))
 
     def _read(self, session: Session, request: wire.AttendRequest, code: str) -> None:
         """Send a tournament that ended long ago, once; an unknown code counts as an attempt."""
@@ -904,13 +901,11 @@ class TournamentDesk:
             self._feeds[page].changed("tournament", slightly=True)  # a countdown that was encoded is out of date
         self._feeds[page].subscribe(session)
 
-    def unsubscribe(self, session: Session, page: int) -> None:
-        """Stop sending a page to a session."""
-        feed = self._feeds.get(page)
-        if feed is not None:
+    def unsubscribe(self, session: Session) -> None:
+        """Stop sending to a session, and drop pages without readers."""
+        for feed in self._feeds.values():
             feed.unsubscribe(session)
-            if not feed.readers:
-                del self._feeds[page]
+        self._feeds = {page: feed for page, feed in self._feeds.items() if feed.readers}
 
     @property
     def pages(self) -> int:
