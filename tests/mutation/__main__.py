@@ -79,6 +79,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/test_matchmaking_machine.py",
     ),
     "ttt_net/server/matchmaking/match_registry.py": ("tests/server/matchmaking/test_match_registry.py",),
+    "ttt_net/server/matchmaking/tournament_service.py": ("tests/server/matchmaking/test_tournament_tables.py",),
     "ttt_net/server/rooms/chat.py": ("tests/server/rooms/test_chat_tables.py",),
     "ttt_net/server/rooms/coach.py": ("tests/server/rooms/test_coach_tables.py",),
 }
@@ -87,13 +88,6 @@ SAMPLED: dict[str, tuple[str, ...]] = {
     "ttt_net/server/admission/connection_limiter.py": (
         "tests/server/admission/test_connection_limiter.py",
         "tests/server/admission/test_connection_limiter_machine.py",
-    ),
-    "ttt_net/server/matchmaking": (
-        "tests/server/matchmaking",
-        "tests/server/test_matchmaking_machine.py",
-        "tests/server/rooms/test_blocks.py",
-        "tests/server/cluster/test_node.py",
-        *WORLDS,
     ),
     "ttt_net/server/rooms": (
         "tests/server/rooms",

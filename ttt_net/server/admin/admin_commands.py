@@ -173,7 +173,7 @@ class AdminCommands:
             self._note("tournament", f"{desk.now.id} was made: {desk.now.terms.name}")
             answer(_sheet(desk))
 
-        tournaments.open(opened, None, done, partial(protocol.fail, answer))
+        tournaments.open(opened, {}, done, partial(protocol.fail, answer))
 
     def _direct_tournament(self, asked: protocol.DirectTournament, answer: ReplyTo) -> None:
         tournaments = self._hub.tournaments

@@ -133,7 +133,6 @@ class Tournaments:
                 if self._services.membership is None:
                     desk.go_on()
             self._is_read = True
-            self._list_changed()
 
         def failed(refusal: Refusal) -> None:
             log.error("tournaments of before the start do not go on: %s", refusal)
@@ -340,7 +339,7 @@ class Tournaments:
             session.ok(request.id)
             session.tell(desk.message(1))
 
-        self.open(opened, session.info.name, done, partial(session.refuse, request.id))
+        self.open(opened, {session.player: session.info.name}, done, partial(session.refuse, request.id))
 
     def checked(
         self,
@@ -359,9 +358,6 @@ class Tournaments:
         if not name:
             raise Refusal(Code.BAD_NAME, "a tournament needs a name")
         services.words.check_name(name)
-        most = services.limits.tournament_players
-        if request.full is not None and request.full > most:
-            raise Refusal(Code.BAD_TOURNAMENT, f"here a tournament has {most} players at most")
         bot = None if spare is None else services.players.find(spare)
         if spare is not None and (bot is None or not bot.is_bot):
             raise Refusal(Code.UNKNOWN_PLAYER, f"no bot called {spare} is here now")
@@ -380,7 +376,7 @@ class Tournaments:
             legs=legs_of(request),
             full=request.full,
             starts_ms=None if request.starts_in_s is None else wall_ms + 1_000 * request.starts_in_s,
-            most=most,
+            most=services.limits.tournament_players,
             anonymous=request.anonymous,
             per_address=per_address,
             spare=None if bot is None else bot.info.name,
@@ -390,17 +386,15 @@ class Tournaments:
     def open(
         self,
         opened: Opened,
-        organiser: str | None,
+        names: dict[PlayerId, str],
         done: Callable[["TournamentDesk"], None],
         failed: Callable[[Refusal], None],
     ) -> None:
-        """Journal a new tournament with a new code; `organiser` is the name of its player, if any."""
+        """Journal a new tournament with a new code; `names` has that of its organiser, if it is a player."""
         code = ""
         while not code or code in self.desks or code in self._opening:
             code = "".join(self._services.rng.choices(CODE_LETTERS, k=CODE_LENGTH))
-        names = {} if opened.organiser is None or organiser is None else {opened.organiser: organiser}
-        now = Tournament(code, opened)
-        desk = self._desk_of(now, names)
+        desk = self._desk_of(Tournament(code, opened), names)
 
         def written() -> None:
             del self._opening[code]
@@ -486,19 +480,19 @@ class Tournaments:
         *,
         is_host: bool,
     ) -> None:
-        decide = director.add if asked.act == "add" else director.remove
-        player = desk.player_called(asked.name or "")
+        decide, name = director.add if asked.act == "add" else director.remove, asked.name or ""
+        player = desk.player_called(name)
         if player is not None:
             desk.ask(self._at(partial(decide, desk.now, player)), done, failed)
             return
-        if asked.act == "remove" or not is_host or desk.now.terms.anonymous:
+        if not is_host or desk.now.terms.anonymous:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name has entered; players enter by the code themselves")
 
         def found(known: tuple[PlayerId, str]) -> None:
             desk.names[known[0]] = known[1]
             desk.ask(self._at(partial(decide, desk.now, known[0])), done, failed)
 
-        self._services.journal.player_named(asked.name or "", found, failed)
+        self._services.journal.player_named(name, found, failed)
 
     # Showing tournaments.
 
@@ -702,8 +696,7 @@ class TournamentDesk:
                 lambda: None,
                 lambda refusal: log.warning("tournament %s: %s", self.now.id, refusal),
             )
-        if not self._is_busy:
-            self.look()
+        self.look()
 
     # The next step.
 
@@ -712,9 +705,9 @@ class TournamentDesk:
         for feed in self._feeds.values():
             feed.tick()
         services, now = self._services, self.now
-        if self._is_busy or self._queue or self._pairing is not None or not services.shutdown.lets_begin:
+        if self._is_busy or self._pairing is not None:
             return
-        if not services.keeps_lobby:
+        if not services.shutdown.lets_begin or not services.keeps_lobby:
             return
         at_ms, rested_ms = services.wall_ms(), services.now_ms() - self._rests_since_ms
         due = director.due(now, at_ms, rested_ms)
@@ -793,8 +786,9 @@ class TournamentDesk:
             session = self._services.players.get(self.now.entrants[entrant].player)
             is_free = session is not None and (session.is_bot or not self._eligibility.occupied(session))
             last = before.get(entrant)
-            is_same = last is not None and last.is_free == is_free
-            self._presence[entrant] = last if last and is_same else director.Availability(is_free, now_ms)
+            if last is None or last.is_free != is_free:
+                last = director.Availability(is_free, now_ms)
+            self._presence[entrant] = last
 
     async def _pair_outside(self) -> None:
         """Pair a large round in a process; if players change meanwhile, or it fails, try again."""
@@ -851,8 +845,9 @@ class TournamentDesk:
     def _starts(self, began: BoardsBegan) -> Iterable[Start]:
         terms, entrants = self.now.terms, self.now.entrants
         for board in began.boards:
-            if board.match is None or board.second is None:
+            if board.match is None:
                 continue
+            assert board.second is not None, "a match has two players"
             seats = entrants[board.first].player, entrants[board.second].player
             started = wire.Started(
                 match=board.match,
@@ -897,8 +892,7 @@ class TournamentDesk:
             feed = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
             feed.publish({"tournament": partial(self.message, page)})
             self._feeds[page] = feed
-        if any(left is not None for left in (self._starts_in_ms(), self._next_in_ms(), self.now.left_ms(0))):
-            self._feeds[page].changed("tournament", slightly=True)  # a countdown that was encoded is out of date
+        self._feeds[page].changed("tournament", slightly=True)  # it may have a countdown
         self._feeds[page].subscribe(session)
 
     def unsubscribe(self, session: Session) -> None:
@@ -1022,9 +1016,7 @@ class TournamentDesk:
 
     def _next_in_ms(self) -> int | None:
         now = self.now
-        is_waiting = (
-            now.is_begun and now.is_between_rounds and not now.is_continuous and not now.is_paused and not now.is_over
-        )
+        is_waiting = now.is_between_rounds and not (now.is_continuous or now.is_paused or now.is_over)
         if not is_waiting or now.terms.pause_s is None or not now.rounds or director.is_finished(now):
             return None
         return max(0, self._rests_since_ms + 1_000 * now.terms.pause_s - self._services.now_ms())
@@ -1038,7 +1030,7 @@ class TournamentDesk:
             match=board.matches[-1] if board.matches else None,
             result=None if board.points is None else _RESULT_WORDS[board.points],
             corrected=board.is_corrected,
-            forfeit=board.is_settled and board.second is not None and not board.is_played,
+            forfeit=board.second is not None and not board.is_played,
             void=not board.is_counted,
             legs=list(board.sums) if board.legs else None,
         )
