@@ -382,7 +382,7 @@ class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
 
 
 class RulesReply(ServerMessage, frozen=True, tag="rules"):
-    """The rules of a game for people: the `goal`, its peculiarities (`special`) and advice (`tips`)."""
+    """The rules of a game for people: in short (`rule`), the `goal`, peculiarities (`special`) and `tips`."""
 
     game: str
     title: str
@@ -501,9 +501,9 @@ class TournamentList(ServerMessage, frozen=True, tag="tournaments"):
 class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_defaults=True):
     """The state of a tournament: a page of its standings, and of the boards of the current round.
 
-    `seq` counts changes, so a larger one is newer. `tie_breaks` names the `breaks` of the standings. `open_boards`
-    counts the boards without a result, on all pages. `next_in_ms` is the time until the next round begins by itself.
-    `organiser` is null for the host. The tournament starts by itself with `full` players.
+    `seq` counts changes, so a larger one is newer. `ended` says why it is over. `tie_breaks` names the `breaks` of the
+    standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the time until the next
+    round begins by itself. `organiser` is null for the host. The tournament starts by itself with `full` players.
 
     An `arena` and a `king` have no rounds: `boards` are the open ones, then the latest results, and a point of an arena
     is two half points. `ends_in_ms` is the time that they still last. `waiting` is the queue of a `king`, where the
