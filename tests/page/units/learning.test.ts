@@ -362,7 +362,7 @@ test("puzzles solved on their own days one after the other are a streak, and a s
 function study(number: number) {
   const moves = [4, 0, 2, 1, 6];
   const { positions } = replay(moves);
-  const last = finished(moves, 0, { players: [{ name: "Sophia", bot: "alphabeta", level: 8 }, { name: "Viktor", bot: "alphabeta", level: 6 }], you: undefined });
+  const last = finished(moves, 0, { match: `study-${number}`, players: [{ name: "Sophia", bot: "alphabeta", level: 8 }, { name: "Viktor", bot: "alphabeta", level: 6 }], you: undefined });
   const judged = moves.map((move, ply) => ({ ply: ply + 1, side: ply % 2, move, value: 1, best: [], ...(ply === 2 && { keeping: ["c3", "a1"] }) }));
   return { type: "study", number, count: 20, side: 0, snapshot: last, positions: [...positions.slice(0, -1), last.position], moves: judged };
 }
@@ -392,6 +392,26 @@ test("moves of strong bots are guessed before they are shown, judged and counted
   await page.says(study(4));
   await page.press("Show the move");
   await page.until(".verdict", "Sophia played b2.");
+});
+
+test("the moves of an analysed match of one's own are guessed, too", async () => {
+  const moves = [4, 0, 2, 1, 6];
+  const page = await ann({}, "/m/m1", ["analyse", "study"]);
+  await page.says(finished(moves, 0));
+  await page.until("main.match");
+  await page.says({ type: "analysis", match: "m1", exact: true, moves: moves.map((move, ply) => ({ ply: ply + 1, side: ply % 2, move, value: 0, best: [], ...(ply === 2 && { keeping: ["c3"] }) })) });
+  await page.press("Guess the moves");
+  assert.deepEqual(fields(page.of("replay").slice(-1), "match", "ply", "legal"), [["m1", 0, true]]);
+  await page.says(replay(moves));
+  await page.until(".puzzle", "Move 1 of 5: what did Ann play?");
+  assert.equal(location.hash, "#guess=m1");
+  assert.equal(page.of("study").length, 0);
+  await page.tap(4);
+  await page.until(".verdict", "Correct: b2!");
+  await page.press("Next");
+  await page.tap(8);
+  await page.until(".verdict", "c1 gives something away. Ann played c3.");
+  assert.ok(![...document.querySelectorAll("button")].some((each) => each.textContent === "Another match"));
 });
 
 /** Has what a browser can sound, shake and show noted in a list. */

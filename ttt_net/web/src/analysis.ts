@@ -5,9 +5,9 @@ import { button, type Child, h, panel, type Tree } from "./dom.js";
 import { followsOf, reasonOf } from "./explained.js";
 import { either, f, language, w } from "./i18n.js";
 import type { AnalysedMove, MatchLesson } from "./protocol.js";
-import { review } from "./requests.js";
+import { guessMoves, review } from "./requests.js";
 import { capital, gradeOf } from "./sentences.js";
-import { type Match, ui } from "./store.js";
+import { type Match, state, ui } from "./store.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 /** An estimate closer to zero favours nobody. */
@@ -26,6 +26,7 @@ export function analysis(match: Match): Tree | null {
     found.partial && h("p.quiet", { role: "status", key: "looking" }, w.looking),
     turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && !found.partial && h("p.quiet", w.nothingGiven),
     found.moves.length > 0 && !found.exact && !found.partial && h("p.quiet", w.estimates),
+    found.moves.length > 0 && !found.partial && match.you !== undefined && state.features.includes("study") && button(w.guessMoves, () => guessMoves(match)),
   );
 }
 

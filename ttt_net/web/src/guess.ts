@@ -1,27 +1,39 @@
-/** Guess the moves of one side of a match of strong bots, each before it is shown; the server has judged every move. */
+/** Guess the moves of one side of a match, each before it is shown: of strong bots, or of one's own that was analysed. */
 
 import { board, type Look, moveName, sizes } from "./board.js";
 import { button, h, panel, type Tree } from "./dom.js";
 import { titleOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { framed } from "./lobby.js";
-import { go } from "./place.js";
+import { go, place } from "./place.js";
 import type { AnalysedMove, StudyReply } from "./protocol.js";
 import { isFlat } from "./settings.js";
-import { movesAt, set, state, ui } from "./store.js";
+import { type Match, movesAt, type Position, set, state, ui } from "./store.js";
+
+/** A match to guess; positions that have not come yet are missing. `number` is undefined for a match of one's own. */
+type Study = Pick<StudyReply, "moves" | "side"> & { snapshot: Pick<Match, "match" | "game" | "players">; positions: (Position | undefined)[]; number?: number };
 
 /** The match, the number of shown moves, and the guess before each move; null if the move was only shown. */
-let begun: StudyReply | null = null;
+let begun = "";
 let ply = 0;
 let guesses = new Map<number, number | null>();
 
 export function guessScreen(): Tree {
-  const { study } = state;
-  if (study && study !== begun) [begun, ply, guesses] = [study, study.positions.findIndex(({ to_move }) => to_move === study.side), new Map()];
-  return framed(w.guessMoves, "riddle", study ? shown(study) : !state.you && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
+  const own = state.matches.get(place().id);
+  const study: Study | null = own ? studyOf(own) : state.study;
+  const first = study?.positions.findIndex((each) => each?.to_move === study.side) ?? -1;
+  if (!study || first < 0) return framed(w.guessMoves, "riddle", !state.you && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
+  if (study.snapshot.match !== begun) [begun, ply, guesses] = [study.snapshot.match, first, new Map()];
+  return framed(w.guessMoves, "riddle", shown(study));
 }
 
-const isAsked = ({ positions, side }: StudyReply): boolean => positions[ply]?.to_move === side && !guesses.has(ply);
+/** A finished match of one's own: the moves of its winner, or after a draw of the opponent. */
+function studyOf(match: Match): Study {
+  const { analysis, outcome, you } = match;
+  return { snapshot: match, positions: match.past, moves: analysis?.moves ?? [], side: (outcome?.winner ?? (you === 0 ? 1 : 0)) as 0 | 1 };
+}
+
+const isAsked = ({ positions, side }: Study): boolean => positions[ply]?.to_move === side && !!positions[ply]?.legal.length && !guesses.has(ply);
 
 function step(by: number): void {
   ply += by;
@@ -34,14 +46,14 @@ function guess(made: number | null): void {
 }
 
 /** What a guess is worth: the same move, as good, or one that gives something away; nothing if none was made. */
-function worth({ snapshot: { game } }: StudyReply, { move, keeping = [] }: AnalysedMove, guessed: number | null): "same" | "kept" | "wrong" | "" {
+function worth({ snapshot: { game } }: Study, { move, keeping = [], score }: AnalysedMove, guessed: number | null): "same" | "kept" | "wrong" | "" {
   if (guessed === null) return "";
   const [made, played] = [game.move_names[guessed]!, game.move_names[move]!];
-  return made === played ? "same" : !keeping.length || keeping.includes(made) ? "kept" : "wrong";
+  return made === played ? "same" : !keeping.length ? (score === undefined ? "kept" : "") : keeping.includes(made) ? "kept" : "wrong";
 }
 
 /** The verdict on the guess of the move that was shown last. */
-function verdict(study: StudyReply, name: string): Tree | false {
+function verdict(study: Study, name: string): Tree | false {
   const { snapshot: match, moves } = study;
   const [judged, guessed] = [moves[ply - 1], guesses.get(ply - 1)];
   if (!judged || guessed === undefined) return false;
@@ -51,7 +63,7 @@ function verdict(study: StudyReply, name: string): Tree | false {
   return h("p.verdict", { role: "status", class: found === "wrong" ? "lost" : found && "won" }, said, found !== "same" && ` ${f(w.theyPlayed, name, played)}`);
 }
 
-function shown(study: StudyReply): Tree {
+function shown(study: Study): Tree {
   const { snapshot: match, moves, side, number } = study;
   const { name } = match.players[side];
   const found = [...guesses].map(([at, made]) => worth(study, moves[at]!, made));
@@ -59,9 +71,10 @@ function shown(study: StudyReply): Tree {
   const isOver = ply === moves.length;
   const isDue = isAsked(study);
   const aimed = isDue && ui.aim >= 0 ? movesAt(match.game, study.positions[ply]!.legal, ui.aim) : [];
+  const position = study.positions[ply];
   return h(
     "div.puzzle",
-    { key: `${number}` },
+    { key: match.match },
     panel(
       w.guessMoves,
       h("h2", titleOf(match.game.name) || match.game.title),
@@ -74,16 +87,15 @@ function shown(study: StudyReply): Tree {
         aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, moveName(match.game, made)), () => guess(made), "primary")),
         isDue && button(w.guessShow, () => guess(null)),
         !isDue && !isOver && button(w.next, () => step(1), "primary"),
-        button(w.guessOther, () => go(`/#guess=${number + 1}`), isOver ? "primary" : ""),
+        number !== undefined && button(w.guessOther, () => go(`/#guess=${number + 1}`), isOver ? "primary" : ""),
       ),
     ),
-    h("div.field", theBoard(study, isDue)),
+    position && h("div.field", theBoard(study, position, isDue)),
   );
 }
 
-function theBoard({ snapshot: { game }, moves, positions, side }: StudyReply, isDue: boolean): Tree {
+function theBoard({ snapshot: { game }, moves, side }: Study, position: Position, isDue: boolean): Tree {
   const [, height, width] = sizes(game);
-  const position = positions[ply]!;
   const look: Look = {
     game,
     position,

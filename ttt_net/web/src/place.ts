@@ -71,7 +71,7 @@ export function look(): void {
   if (kind === "j") join(id);
   if (kind === "leaders") askLeaders();
   if (kind === "puzzle") ask({ type: "puzzle", day: id || null });
-  if (kind === "guess") ask({ type: "study", number: id ? Number(id) : null });
+  if (kind === "guess" && !state.matches.has(id)) ask({ type: "study", number: /^\d+$/.test(id) ? Number(id) : null });
   if (kind === "player") {
     know({ profile: null, history: null });
     ask({ type: "profile", name: id || null });

@@ -3,6 +3,7 @@
 import { ask, notify, request, say, seek, wantBot } from "./actions.js";
 import { wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
+import { go } from "./place.js";
 import type { ChatRequest, ClaimRequest, OfferInfo, OfferRequest, ReportRequest, SeekInfo } from "./protocol.js";
 import { know, type Match, redraw, set, state, ui, type Wish } from "./store.js";
 
@@ -64,6 +65,12 @@ export async function analyse(match: Match, isAgain = false): Promise<void> {
   redraw();
   if (!(await request({ type: "analyse", match: match.match }))) match.analysis = null;
   redraw();
+}
+
+/** Guess the moves of an analysed match: first get its positions with their legal moves, a page at a time. */
+export async function guessMoves({ match, moves }: Match): Promise<void> {
+  for (let ply = 0; ply <= moves.length; ply += REPLAY_PAGE) if (!(await request({ type: "replay", match, ply, legal: true }))) return;
+  go(`/#guess=${match}`);
 }
 
 /** Request an analysis again that had no time to find anything: it may be more complete now. */
