@@ -48,6 +48,8 @@ MOST_FIRST = 4
 """Tests that a mutant is tried against first because they killed its neighbours."""
 MOST_BYTES = 8 << 30
 """The memory that a child may use."""
+MARK = "MUTANT_OF"
+"""A variable of the environment. Its value is the child, in each program that the child's tests start."""
 
 
 class Verdict(NamedTuple):
@@ -187,7 +189,7 @@ class _Trial:
         self._child = os.fork()
         if self._child == 0:
             os.close(self._reader)
-            os.setpgid(0, 0)
+            _become_group()
             _be_quiet()
             _use_folder(tests, self._folder)
             resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
@@ -213,8 +215,7 @@ class _Trial:
         if not text:
             os.close(self._reader)
             _, status = os.waitpid(self._child, 0)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child, signal.SIGKILL)  # what its tests have started and left
+            _end_left_by(self._child)
             shutil.rmtree(self._folder, ignore_errors=True)
             self.fate, self.is_over = ("survivor" if status == 0 else "killed"), True
 
@@ -248,6 +249,23 @@ class _Group:
     cpu_s: float = 0.0
     is_running: bool = False
     """Whether one of them runs, or would run on a machine that is less busy."""
+
+
+def _become_group() -> None:
+    """Make this child known to `_end_left_by`, with all that it starts."""
+    os.setpgid(0, 0)
+    os.environ[MARK] = str(os.getpid())
+
+
+def _end_left_by(child: int) -> None:
+    """Kill what the tests of a child have started and left: its group, and programs in sessions of their own."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    mark = f"{MARK}={child}".encode()
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in file.read_bytes().split(b"\0"):
+                os.kill(int(file.parent.name), signal.SIGKILL)
 
 
 def _have_room(trials: Sequence[_Trial]) -> bool:
@@ -395,7 +413,7 @@ def in_child(work: Callable[[], Any], *, is_quiet: bool = True, is_bounded: bool
     child = os.fork()
     if child == 0:
         os.close(reader)
-        os.setpgid(0, 0)
+        _become_group()
         if is_quiet:
             _be_quiet()
         try:
@@ -412,6 +430,5 @@ def in_child(work: Callable[[], Any], *, is_quiet: bool = True, is_bounded: bool
         if is_bounded and not is_over:
             watch.look(_groups(), time.monotonic())
     os.close(reader)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
+    _end_left_by(child)
     return json.loads(text) if text or not is_bounded else None

@@ -1,5 +1,7 @@
 """The runner of mutants tells killed ones from survivors, and the ledger is complete and true."""
 
+import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +61,7 @@ class Loud(Counter):
 """
 TOY_TESTS = """
 import os
+import subprocess
 import threading
 
 from toy import Counter, Loud, clamp, wait
@@ -88,6 +91,10 @@ def test_that_hangs_by_itself():
 def test_that_leaves_a_process():
     if os.fork() == 0:
         threading.Event().wait()
+
+
+def test_that_leaves_a_program_in_its_own_session():
+    subprocess.Popen(["sleep", "300"], start_new_session=True, pass_fds=[int(os.environ["HELD"])])
 """
 ROOT_FINDERS = {"ttt_net/ratings.py"}
 """Of their mutants more are accepted, because any bracket leads to the same root."""
@@ -105,12 +112,16 @@ print(json.dumps([sorted((v.fate, v.mutant.key.partition(" ")[2], v.killer) for 
 def test_mutants_are_killed_survive_or_are_unreached(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "test_toy.py").write_text(TOY_TESTS)
-    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin"}
+    reader, held = os.pipe()
+    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin", "HELD": str(held)}
     run = subprocess.run(
         [sys.executable, "-c", RUN, "test_toy.py"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False, pass_fds=[held],
     )  # fmt: skip
+    os.close(held)
     assert run.returncode == 0, run.stderr
+    assert select.select([reader], [], [], PATIENCE_S)[0], "no program that holds the pipe is left"
+    os.close(reader)
     told = run.stdout
     failing = "test_toy.py::test_that_fails_by_itself, test_toy.py::test_that_hangs_by_itself"
     assert f"the tests do not pass without a mutant: {failing}\n" in told
