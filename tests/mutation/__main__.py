@@ -40,6 +40,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/sdk/trust.py": ("tests/sdk/test_trust.py",),
     "ttt_net/sdk/received.py": ("tests/sdk/test_received.py",),
     "ttt_net/sdk/client_protocol.py": ("tests/sdk/test_client_protocol.py",),
+    "ttt_net/sdk/client_session.py": (
+        "tests/sdk/test_client_session.py",
+        "tests/sdk/test_client_session_machine.py",
+    ),
     "ttt_net/server/admission/client_address.py": ("tests/server/admission/test_client_address.py",),
     "ttt_net/server/admission/rate_limiter.py": ("tests/server/admission/test_rate_limiter.py",),
     "ttt_net/server/admission/sanctions.py": (
@@ -97,7 +101,6 @@ SAMPLED: dict[str, tuple[str, ...]] = {
         "tests/server/cluster/test_node.py",
         *WORLDS,
     ),
-    "ttt_net/sdk/client_session.py": ("tests/sdk/test_client_session.py",),
     "ttt_net/sdk/playing.py": ("tests/sdk/test_playing.py",),
     "ttt_net/sdk": ("tests/sdk", "tests/client/bot/test_bot.py", "tests/conformance", *WORLDS),
 }

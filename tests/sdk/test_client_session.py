@@ -12,6 +12,7 @@ from ttt_net.messages import (
     AcceptRequest,
     AnyServerMessage,
     ChallengeRequest,
+    ClockInfo,
     Ended,
     HelloRequest,
     HistoryRequest,
@@ -34,6 +35,7 @@ from ttt_net.messages import (
     ResumeRequest,
     SeekInfo,
     SeekRequest,
+    Snapshot,
     UnseekRequest,
     UnwatchRequest,
     WatchRequest,
@@ -144,7 +146,11 @@ def test_a_server_that_admits_nobody_is_asked_again_after_the_announced_time() -
     (wait_ms, hello) = talk.later[0]
     assert wait_ms == 700
     assert isinstance(hello, HelloRequest)
-    assert talk.session.is_waiting(hello)
+    talk.be_due()
+    assert talk.said == [hello]
+    talk.lose()
+    talk.be_due()
+    assert talk.said == [], "that link is gone"
 
 
 def test_every_request_has_its_own_id_and_its_answer_finds_it() -> None:
@@ -160,9 +166,12 @@ def test_every_request_has_its_own_id_and_its_answer_finds_it() -> None:
     assert talk.told == [Answered(seek, refused), Answered(ping, ok(ping.id))]
 
 
-def test_too_many_unanswered_requests_are_refused_by_ourselves() -> None:
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_too_many_unanswered_requests_are_refused_by_ourselves(*, is_lost: bool) -> None:
     talk = Talk()
     talk.let_in()
+    if is_lost:
+        talk.lose()
     for _ in range(MAX_PENDING):
         talk.say(PingRequest(0))
     with pytest.raises(Refusal) as refusal:
@@ -222,7 +231,10 @@ def test_a_repeatedly_refused_request_is_reported_after_some_tries() -> None:
     [
         (TICTACTOE, UnseekRequest(0), Code.NOT_SEEKING),
         (TICTACTOE, SeekRequest(0, ["connect4"]), Code.NOT_SEEKING),
+        (UnseekRequest(0), TICTACTOE, Code.NOT_SEEKING),
         (WatchRequest(0, "m7"), UnwatchRequest(0, "m7"), Code.NOT_WATCHING),
+        (WatchRequest(0, "m7"), WatchRequest(0, "m8"), Code.NOT_WATCHING),
+        (UnwatchRequest(0, "m7"), WatchRequest(0, "m7"), Code.NOT_WATCHING),
         (LobbyRequest(0, on=True), LobbyRequest(0, on=False), Code.NOT_WATCHING),
     ],
 )
@@ -461,6 +473,18 @@ def test_requests_about_a_match_wait_for_the_reconnect() -> None:
     assert talk.said == [ResignRequest(talk.said[0].id, match="m1")]
 
 
+def test_a_request_that_was_put_off_is_sent_once_when_its_match_is_resumed_meanwhile() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.say(ResignRequest(0, match="m1"))
+    (resign,) = talk.said
+    talk.hear(Refused(resign.id, Code.RESTARTING, "in a moment", retry_after_ms=50), snapshot())
+    assert talk.said == [resign]
+    talk.be_due()
+    assert talk.said == []
+
+
 def test_a_server_that_restarts_gets_the_refused_move_on_the_next_link() -> None:
     talk = Talk()
     talk.let_in()
@@ -517,6 +541,7 @@ def test_a_seek_kept_by_the_server_is_not_sent_again_and_one_of_an_earlier_run_i
         ((True, False), (True, False), False),
         ((True, False), (False, False), True),
         ((False, True), (False, False), False),
+        ((False, False), (True, False), True),
     ],
 )
 def test_a_seek_for_rated_or_casual_is_sent_again_where_another_kind_stands(
@@ -683,6 +708,49 @@ def test_a_seek_that_stood_and_was_taken_back_does_not_stand_again_when_the_next
     assert talk.said == []
 
 
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_seek_whose_answer_comes_after_it_was_taken_back_does_not_stand(*, is_answered: bool) -> None:
+    talk = Talk()
+    talk.let_in()
+    for request in (TICTACTOE, UnseekRequest(0), SeekRequest(0, ["connect4"])):
+        talk.say(request)
+    (last,) = talk.said
+    talk.hear(ok(last.id - 2), *[ok(last.id - 1)] * is_answered)
+    if not is_answered:
+        talk.lose()
+        talk.open()
+        talk.let_in()
+    talk.hear(Refused(last.id, Code.UNKNOWN_GAME, "no"))
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_refused_seek_leaves_the_one_before_open_if_the_server_has_kept_it(*, is_kept: bool) -> None:
+    standing = SeekInfo(7, ANN, ["tictactoe"])
+    talk = Talk()
+    talk.say(TICTACTOE)
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+    assert [type(answered.answer) for answered in talk.answers()] == [Ok]
+    talk.lose()
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+    if not is_kept:
+        talk.lose()
+    talk.say(SeekRequest(0, ["connect4"]))
+    if not is_kept:
+        talk.open()
+        talk.let_in()
+    talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_GAME, "no"))
+    talk.lose()
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+    assert [type(request) for request in talk.said] == [UnseekRequest] * (not is_kept)
+
+
 def test_a_match_that_the_server_does_not_know_is_forgotten() -> None:
     talk = Talk()
     talk.let_in("gone")
@@ -743,8 +811,12 @@ def test_inconsistent_messages_are_dropped_and_reported() -> None:
     ):
         talk.hear(broken)
         assert [type(event) for event in talk.told] == [Garbled]
-    talk.hear(whole, replace(played("tictactoe", [4]), move=99))
-    assert [type(event) for event in talk.told] == [type(whole), Garbled]
+    for broken_event in (
+        replace(played("tictactoe", [4]), move=99),
+        Ended("m1", 2, 0, None, "abort", ClockInfo((1, 1), running=2)),
+    ):
+        talk.hear(whole, broken_event)
+        assert [type(event) for event in talk.told] == [type(whole), Garbled]
 
 
 def test_matches_beyond_the_limit_are_ignored() -> None:
@@ -753,6 +825,8 @@ def test_matches_beyond_the_limit_are_ignored() -> None:
     assert len(talk.said) == MAX_MATCHES
     talk.hear(*(replace(snapshot(), match=f"a{n}") for n in range(500)))
     assert sum(isinstance(event, Garbled) for event in talk.told) == 500 - MAX_MATCHES
+    talk.hear(replace(snapshot(), match="a0"))
+    assert [type(event) for event in talk.told] == [Snapshot], "a known one is not"
 
 
 def test_games_of_any_shape_are_taken_in() -> None:
@@ -760,6 +834,51 @@ def test_games_of_any_shape_are_taken_in() -> None:
     talk.let_in()
     talk.hear(layered(), PlayerList(1, []))
     assert talk.told == [layered(), PlayerList(1, [])]
+
+
+def test_a_new_player_proposes_the_token_that_was_chosen_for_them() -> None:
+    (hello,) = ClientSession("Ann", None, new_token="chosen").opened()
+    assert isinstance(hello, HelloRequest)
+    assert hello.token == "chosen"
+
+
+def test_guests_propose_neither_a_name_nor_a_token() -> None:
+    (hello,) = ClientSession(None, None).opened()
+    assert isinstance(hello, HelloRequest)
+    assert (hello.name, hello.token) == (None, None)
+
+
+def test_a_refusal_of_what_the_server_could_not_read_is_reported() -> None:
+    talk, refused = Talk(), Refused(None, Code.BAD_MESSAGE, "no")
+    talk.let_in()
+    talk.hear(refused)
+    assert talk.told == [refused]
+
+
+def test_a_refusal_of_an_earlier_request_to_watch_leaves_the_latest() -> None:
+    talk = Talk()
+    talk.let_in()
+    for _ in range(2):
+        talk.say(WatchRequest(0, match="m7"))
+    (second,) = talk.said
+    talk.hear(Refused(second.id - 1, Code.BUSY, "no"), ok(second.id), snapshot(you=None, match="m7"))
+    assert talk.session.is_following("m7")
+
+
+def test_a_visitor_resumes_withdraws_and_keeps_nothing_of_the_player() -> None:
+    session = ClientSession("Ann", "secret", is_visiting=True)
+    session.heard(snapshot())
+    question = ProfileRequest(0)
+    assert session.say(question) == []
+    (hello,) = session.opened()
+    assert isinstance(hello, HelloRequest)
+    assert hello.token == "secret"
+    standing = replace(welcome("m1", "m2", token="other"), seek=SeekInfo(7, ANN, ["hex"]))
+    reaction = session.heard(standing)
+    question = replace(question, id=session.last_id - 1)
+    assert (reaction.say, reaction.token) == ([question], None)
+    assert reaction.tell == [replace(standing, token=None)]
+    assert session.heard(ok(question.id)).tell == [Answered(question, ok(question.id))]
 
 
 def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
@@ -779,6 +898,7 @@ def test_our_match_stays_ours_even_if_we_watch_it() -> None:
     talk.open()
     talk.let_in()
     assert [type(request) for request in talk.said] == [ResumeRequest], "not watched, but resumed"
+    assert [getattr(answered.answer, "code", None) for answered in talk.answers()] == [Code.NOT_WATCHING]
     talk.say(WatchRequest(0, match="another"))
     talk.hear(Ended("m1", 2, 0, None, "abort"))
     assert talk.told == [Ended("m1", 2, 0, None, "abort")]

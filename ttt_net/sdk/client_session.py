@@ -78,11 +78,10 @@ _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 
 @dataclass(slots=True)
 class TrackedMatch:
-    """The latest event and ply of a match, whether it is live and ours, and whether a `resume` is pending."""
+    """The latest event of a match, whether it is live and ours, and whether a `resume` is pending."""
 
     game: messages.GameInfo
     seq: int
-    ply: int
     is_live: bool
     is_ours: bool
     is_resuming: bool = False
@@ -153,6 +152,8 @@ class ClientSession:
         self._matches: dict[str, TrackedMatch] = {}
         self._watched: messages.WatchRequest | None = None
         """The request for the one match that we watch."""
+        self._announced: set[str] = set()
+        """Matches of the last `welcome` that we had not heard of."""
 
     @property
     def has_live_match(self) -> bool:
@@ -191,8 +192,6 @@ class ClientSession:
         lost, self._pending = self._pending, {}
         self._tries, self._put_off = {}, set()
         self._unsent |= {number: request for number, request in lost.items() if isinstance(request, _KEPT)}
-        for known in self._matches.values():
-            known.is_resuming = False
         once = [request for request in lost.values() if not isinstance(request, _KEPT | messages.ResumeRequest)]
         message = "the connection was lost before the server answered"
         return [_refused(request, Code.UNKNOWN_OUTCOME, message) for request in once]
@@ -215,8 +214,7 @@ class ClientSession:
         elif isinstance(request, messages.LobbyRequest):
             self._lobby_id = request.id
         elif isinstance(request, messages.WatchRequest | messages.UnwatchRequest):
-            if self._watched is not None and self._is_watched(self._watched.match):
-                self._matches.pop(self._watched.match, None)
+            self._stop_watching()
             self._watched = request if isinstance(request, messages.WatchRequest) else None
         if self.is_welcome:
             self._pending[request.id] = request
@@ -243,8 +241,12 @@ class ClientSession:
         match request:
             case messages.SeekRequest():
                 return self._seek is not None and self._seek.id == request.id
+            case messages.UnseekRequest():
+                return self._seek is None
             case messages.WatchRequest():
                 return self._watched is not None and self._watched.id == request.id
+            case messages.UnwatchRequest():
+                return self._watched is None
             case messages.LobbyRequest():
                 return self._lobby_id == request.id
             case _:
@@ -253,10 +255,6 @@ class ClientSession:
     def _is_watched(self, name: str) -> bool:
         tracked = self._matches.get(name)  # the server rejects watching a match that we play; nothing changes
         return self._watched is not None and self._watched.match == name and not (tracked and tracked.is_ours)
-
-    def is_waiting(self, request: messages.Request) -> bool:
-        """Tell whether the request was sent on this connection and has no answer yet."""
-        return request.id in self._pending or request.id == self._hello_id
 
     def heard(self, message: messages.AnyServerMessage) -> Reaction:
         """Process a message and return its consequences."""
@@ -305,8 +303,6 @@ class ClientSession:
         kept: list[messages.Request] = []
         match request:
             case messages.ResumeRequest() | messages.WatchRequest():
-                if (known := self._matches.get(request.match)) is not None:
-                    known.is_resuming = False
                 if isinstance(answer, messages.Refused):
                     kept = self._note_not_followed(request)
             case messages.SeekRequest() | messages.UnseekRequest():
@@ -326,7 +322,6 @@ class ClientSession:
         if refusal.code != Code.RESTARTING or not isinstance(request, _KEPT):
             return None
         del self._pending[request.id]
-        self._tries.pop(request.id, None)
         self._unsent[request.id] = request
         if refusal.retry_after_ms is None:
             return Reaction()
@@ -335,11 +330,18 @@ class ClientSession:
 
     def _note_not_followed(self, request: messages.ResumeRequest | messages.WatchRequest) -> list[messages.Request]:
         """Record that a match is not resumed or watched. Return its kept requests, which wait for no snapshot."""
+        if (known := self._matches.get(request.match)) is not None:
+            known.is_resuming = False
         if isinstance(request, messages.ResumeRequest):
             return self._sendable(request.match)
-        if self._is_watched(request.match):
-            self._watched = None
+        if self._is_wanted(request):
+            self._stop_watching()
         return []
+
+    def _stop_watching(self) -> None:
+        if self._watched is not None and self._is_watched(self._watched.match):
+            self._matches.pop(self._watched.match, None)
+        self._watched = None
 
     def _note_seek(
         self, request: messages.SeekRequest | messages.UnseekRequest, answer: messages.Ok | messages.Refused
@@ -348,12 +350,9 @@ class ClientSession:
         if isinstance(request, messages.UnseekRequest):
             self._stood = None
         elif isinstance(answer, messages.Ok):
-            self._stood = request if self._seek is not None else None
-        else:
-            if self._stood is not None and self._stood.id == request.id:
-                self._stood = None
-            if self._seek is not None and self._seek.id == request.id:
-                self._seek = self._stood
+            self._stood = request
+        elif self._is_wanted(request):
+            self._seek = self._stood
 
     def _wait_ms(self, request: messages.Request, refusal: messages.Refused) -> int | None:
         """Return the delay before repeating a refused request; None if the refusal is to be reported."""
@@ -394,6 +393,7 @@ class ClientSession:
         unheard_of = [name for name in welcome.matches[:MAX_MATCHES] if name not in ours]
         watched = [self._watched.match] if self._watched is not None else []
         requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
+        self._announced = set(unheard_of)
         if unheard_of:
             self._seek = self._stood = None  # it started a match just as the connection dropped
         again, answers = self._say_again(welcome.seek, requests)
@@ -414,10 +414,12 @@ class ClientSession:
         sent_ids = {request.id for request in sent}
         resumed = {request.match for request in sent if isinstance(request, messages.ResumeRequest)}
         kept, self._unsent = self._unsent, {}
-        is_standing = self._seek is not None and standing is not None and _is_same(self._seek, standing)
+        is_standing = _is_same(self._seek, standing)
+        if not _is_same(self._stood, standing):
+            self._stood = None
         if self._seek is not None and not is_standing:
             again.append(self._seek)
-        elif self._seek is None and standing is not None and not self._is_visiting:
+        elif self._seek is None and standing is not None:
             again.append(messages.UnseekRequest(self._new_id()))
         for request in kept.values():
             match request:
@@ -444,16 +446,15 @@ class ClientSession:
         check_snapshot(snapshot)
         name, is_live = snapshot.match, snapshot.outcome is None
         if snapshot.you is not None or self._is_watched(name):
-            if snapshot.you is not None and is_live and name not in self._matches:
-                self._seek = self._stood = None
+            if snapshot.you is not None and is_live and name not in self._matches and name not in self._announced:
+                self._seek = self._stood = None  # it has led to this match
             self._forget_finished(name)
-            self._matches[name] = TrackedMatch(
-                snapshot.game, snapshot.seq, snapshot.position.ply, is_live, is_ours=snapshot.you is not None
-            )
+            is_ours = snapshot.you is not None
+            self._matches[name] = TrackedMatch(snapshot.game, snapshot.seq, is_live, is_ours)
         return Reaction(say=self._sendable(name), tell=[snapshot])
 
     def _forget_finished(self, but: str) -> None:
-        finished = [name for name, known in self._matches.items() if not known.is_live and name != but]
+        finished = [name for name, known in self._matches.items() if not known.is_live]
         for name in finished:
             del self._matches[name]
         if len(self._matches) >= MAX_MATCHES and but not in self._matches:
@@ -462,9 +463,10 @@ class ClientSession:
     def _sendable(self, name: str) -> list[messages.Request]:
         """Remove and return the stored unanswered requests of the match; the server carries out none twice."""
         kept = [request for request in self._unsent.values() if isinstance(request, _OF_A_MATCH)]
-        again: list[messages.Request] = [request for request in kept if request.match == name and self.is_welcome]
+        again: list[messages.Request] = [request for request in kept if request.match == name]
         for request in again:
             del self._unsent[request.id]
+            self._put_off.discard(request.id)
             self._pending[request.id] = request
         return again
 
@@ -480,7 +482,6 @@ class ClientSession:
             return Reaction(say=[request])
         if isinstance(event, messages.Played | messages.Tookback):
             check_played(known.game, event)
-            known.ply = event.ply
         elif isinstance(event, messages.Ended):
             check_clock(event.clock)
             known.is_live = False
@@ -507,13 +508,15 @@ class ClientSession:
         return self._last_id
 
 
-def _is_same(seek: messages.SeekRequest, standing: messages.SeekInfo) -> bool:
-    """Tell whether an open seek is the requested one."""
+def _is_same(seek: messages.SeekRequest | None, standing: messages.SeekInfo | None) -> bool:
+    """Tell whether there are an open seek and a requested one, and both are the same."""
     return (
-        standing.games == seek.games
+        seek is not None
+        and standing is not None
+        and standing.games == seek.games
         and standing.time == seek.time
         and (
-            (standing.rated, standing.or_casual) == (seek.rated, seek.rated and seek.or_casual)
+            (standing.rated, standing.or_casual) == (seek.rated, seek.or_casual)
             or (seek.or_casual and not standing.rated)  # it could not be rated
         )
         and (standing.opponents, standing.level) == (seek.opponents, seek.level)
@@ -527,5 +530,6 @@ def _refused(request: messages.Request, code: Code, message: str) -> Answered:
 
 
 def _cancelled(request: messages.Request) -> Answered:
-    code = Code.NOT_SEEKING if isinstance(request, messages.SeekRequest) else Code.NOT_WATCHING
+    is_seek = isinstance(request, messages.SeekRequest | messages.UnseekRequest)
+    code = Code.NOT_SEEKING if is_seek else Code.NOT_WATCHING
     return _refused(request, code, "it was cancelled before the server took it")
