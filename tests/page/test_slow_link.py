@@ -80,3 +80,6 @@ def test_without_a_server_the_computer_of_the_page_answers_the_first_tap_on_the_
         box = told.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= PHONE["viewport"]["height"], "in sight"
+        ann.page.reload()
+        told.wait_for()
+        assert ann.page.locator(".cell:not(.ghost) .mark").count() == 2, "the match goes on"

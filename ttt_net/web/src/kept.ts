@@ -19,14 +19,22 @@ function ofWindow(): Storage | null {
 /** Give this window its own player until it is closed. */
 export function keepApart(): void {
   for (const name of OF_A_PLAYER) forNow.delete(name);
+  keepInWindow(APART, "yes");
+}
+
+/** Store a text under a key until this window is closed. */
+export function keepInWindow(name: string, text: string): void {
   try {
-    ofWindow()?.setItem(APART, "yes");
+    ofWindow()?.setItem(name, text);
   } catch {
-    // storage is full; the name has to be entered again
+    // storage is full; the name has to be entered again, or the match begins anew
   }
 }
 
-const isApart = (): boolean => !!ofWindow()?.getItem(APART);
+/** Return the text that this window stores under a key until it is closed. */
+export const keptOfWindow = (name: string): string | null => ofWindow()?.getItem(name) ?? null;
+
+const isApart = (): boolean => !!keptOfWindow(APART);
 
 function storage(name: string): Storage | null {
   try {
@@ -52,8 +60,8 @@ export function keep(name: string, text: string | null): void {
 }
 
 /** Return the fields of a stored object that have the same type as in `usual`, and the fields of `usual` otherwise. */
-export function keptFields<T extends object>(name: string, usual: T): T {
-  const found = parsed(kept(name));
+export function keptFields<T extends object>(name: string, usual: T, read = kept): T {
+  const found = parsed(read(name));
   const fields = Object.entries(usual).map(([key, value]) => [key, typeof found[key] === typeof value ? found[key] : value]);
   return Object.fromEntries(fields) as T;
 }

@@ -11,6 +11,8 @@ import { type Game, hearing, redraw, type Position } from "./store.js";
 export type Line = NonNullable<Listed["line"]>;
 export type LineGame = Listed & { line: Line };
 const ALL = CATALOGUE.filter((game): game is LineGame => !!game.line);
+/** Where a window keeps the match of this device while it is loaded again. */
+export const KEPT_MATCH = "ttt_net.match";
 /** Cells of the board that is shown: the focused one, the one below the pointer, and the one that the finger aims at. */
 export const hand = { focus: -1, hover: -1, aim: -1 };
 

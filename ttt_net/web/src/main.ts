@@ -6,9 +6,10 @@ import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
-import { keepApart } from "./kept.js";
+import { keepApart, keptOfWindow } from "./kept.js";
 import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
+import { KEPT_MATCH } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Notice, Sanctioned } from "./protocol.js";
 import { clockFace, decided, declined, isBot, label, sentence, status } from "./sentences.js";
@@ -251,7 +252,7 @@ async function begin(): Promise<void> {
   if (link.isKnown() || isWatching) later();
   else {
     askOffer();
-    fetchInTime();
+    (keptOfWindow(KEPT_MATCH) ? later : fetchInTime)();
     // The server closes idle connections: reconnect at the next action.
     setTimeout(() => link.prepare(), PREPARE_MS);
     for (const sign of ["pointermove", "pointerdown", "focusin"]) addEventListener(sign, () => link.prepare());

@@ -18,10 +18,11 @@ export { settingsSheet } from "./sheet.js";
 
 import { awaitOffer } from "./install.js";
 import { keepPage } from "./offline.js";
-import { wakeComputer } from "./ondevice.js";
+import { keepMatch, wakeComputer } from "./ondevice.js";
 import { enMore } from "./words/en-more.js";
 
 bring(enMore);
 awaitOffer();
 keepPage();
 wakeComputer();
+keepMatch();

@@ -7,12 +7,13 @@ import { button, type Child, choices, h, screen, type Tree } from "./dom.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
 import { f, w } from "./i18n.js";
+import { keepInWindow, keptFields, keptOfWindow } from "./kept.js";
 import { lines } from "./lines.js";
-import { below, chosen, fieldOf, gameOf, hand, type Line, localShelf, moveHand } from "./local.js";
+import { below, chosen, fieldOf, gameOf, hand, KEPT_MATCH, type Line, localShelf, moveHand } from "./local.js";
 import { ownScript } from "./offline.js";
 import { go, place } from "./place.js";
 import { touchedAtMs } from "./shield.js";
-import { type Game, movesAt, redraw, type Position, ui } from "./store.js";
+import { type Game, movesAt, redraw, type Position, set, ui } from "./store.js";
 import type { Answer, Question } from "./thinker.js";
 
 const SIDES = ["X", "O"] as const;
@@ -37,6 +38,20 @@ export function localScreen(): Tree {
 function renew(game: string, level: number): void {
   played = { game, moves: [], sinceMs: 0, aimedAtMs: 0, level };
   Object.assign(hand, { focus: -1, hover: -1, aim: -1 });
+}
+
+/** Keep the match while this window is loaded again, and go on with the one that was kept. */
+export function keepMatch(): void {
+  const { game, moves, level, isAlone, isRunning } = keptFields(KEPT_MATCH, { ...played, isAlone: true, isRunning: false }, keptOfWindow);
+  addEventListener("pagehide", () => keepInWindow(KEPT_MATCH, played.moves.length ? JSON.stringify({ ...played, ...ui.opening, game: played.game }) : ""));
+  const listed = chosen(game);
+  const ours = gameOf(listed);
+  const isSound = new Set(moves).size === moves.length && moves.every((cell) => ours.move_cells.includes(cell));
+  if (!moves.length || !isSound || played.moves.length || ui.isBeginning) return;
+  renew(listed.name, level);
+  show(moves);
+  set({ opening: { game: listed.name, isAlone, isRunning } });
+  if (level && positionOf(ours, listed.line, moves).to_move === 1) answer(ours, listed.line, played.moves);
 }
 
 /** Begin a match against the computer at a level, or of two players (0), with a cell as the first move unless it is -1. */
