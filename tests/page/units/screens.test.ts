@@ -375,3 +375,22 @@ test("a long list of people shows its beginning and has a search field", async (
   await page.press("Show 138 more");
   assert.equal(people(), 150);
 });
+
+test("a visitor who is invited may play, and is not asked to invite others", async () => {
+  const { fetch } = globalThis;
+  const offer = { by: { name: "Ben" }, title: "Tic-tac-toe", game: "tictactoe" };
+  globalThis.fetch = (async () => ({ json: async () => offer })) as unknown as typeof fetch;
+  const page = await WholePage.open({}, "/j#7KQ2MZ").finally(() => (globalThis.fetch = fetch));
+  pages.push(page);
+  await page.until("main", "Ben invites you");
+  page.find("Play as a guest");
+  assert.throws(() => page.find("Invite a friend"));
+});
+
+test("a tap without a connection says so in a sentence", async () => {
+  const page = await ann();
+  await page.says(snapshot());
+  await page.closes(1006);
+  await page.tap(4);
+  await page.until(".toast", "No connection; try again.");
+});

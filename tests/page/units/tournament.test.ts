@@ -118,6 +118,15 @@ test("a board of a private tournament is watched with its code", async () => {
   assert.deepEqual(page.of("watch").map((each) => (each as { code?: string }).code), ["BCDFG"]);
 });
 
+test("our own board is played on, and a finished one is replayed", async () => {
+  const page = await ann("/#t=BCDFG");
+  await page.says({ ...RUNNING, boards: [...BOARDS, { board: 3, first: "Eve", second: "Finn", match: "m3", result: "1-0" }] });
+  await page.until("main", "Eve – Finn");
+  page.find("Replay Eve – Finn");
+  await page.press("Play on Ann – Ben");
+  assert.equal(location.pathname, "/m/m1");
+});
+
 test("leaving a tournament takes a second tap", async () => {
   const page = await ann("/#t=BCDFG");
   await page.says(RUNNING);

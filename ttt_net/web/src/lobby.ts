@@ -43,7 +43,7 @@ export function lobbyScreen(): Tree {
   return screen(
     "main.lobby.wide",
     "lobby",
-    h("header.bar", h("h1", emblem(), server), linkWord(), you && button([face(you), h("bdi", you.name)], () => go("/#player"), "plain me", "", { key: "me" }), gear()),
+    h("header.bar", h("h1", emblem(), h("span", server)), linkWord(), you && button([face(you), h("bdi", you.name)], () => go("/#player"), "plain me", "", { key: "me" }), gear()),
     h(
       "div.start",
       list(w.yourMatches, ownLive(), unfinished, null, FEWEST),
@@ -203,7 +203,7 @@ function people(): Tree | false {
 }
 
 /** One row of a list: its title, small details, and actions. */
-const entry = (key: string | number, first: Child, main: Child, detail: Child, actions: Child[]): Tree =>
+export const entry = (key: string | number, first: Child, main: Child, detail: Child, actions: Child[]): Tree =>
   h("li.entry", { key }, first, h("span.what", h("span", main), h("span.quiet", detail)), actions);
 
 /** The row of a match, with a picture of its game. */

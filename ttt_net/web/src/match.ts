@@ -16,7 +16,7 @@ import { f, many, w } from "./i18n.js";
 import { icon } from "./icons.js";
 import { part } from "./parts.js";
 import { explain, review } from "./requests.js";
-import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
+import { clockFace, gradeOf, isBot, label, ratingOf, sentence } from "./sentences.js";
 import { isFlat } from "./settings.js";
 import { touchedAtMs } from "./shield.js";
 import { fadingCell, hearing, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
@@ -160,7 +160,7 @@ function choose(match: Match, cell: number, event: Event, canMove: boolean): voi
   const { game, position } = match;
   if (touchedAtMs(event) < seen.sinceMs) return;
   if (!canMove || !isMyTurn(match)) {
-    if (match.you !== undefined && !match.outcome) notify(link.isUp() ? w.notYourTurn : w.noConnection);
+    if (match.you !== undefined && !match.outcome) notify(sentence(link.isUp() ? w.notYourTurn : w.noConnection));
     return;
   }
   const found = movesAt(game, position.legal, cell);

@@ -9,7 +9,7 @@ import { ownDataButton } from "./download.js";
 import { face, voice } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
-import { entryIn, entryOf, framed, person } from "./lobby.js";
+import { entry, entryIn, framed, person } from "./lobby.js";
 import { faultOf } from "./names.js";
 import { select } from "./parts.js";
 import { filter, filters, go, place } from "./place.js";
@@ -181,7 +181,7 @@ function ranks({ leaders, you, page, pages }: LeaderboardReply): Tree {
     h(
       "ol.entries",
       leaders.map(({ rank, player, games }) =>
-        entryOf(rank, player, [h("span.quiet", `${rank}. `), person(player)], many(w.ratedMatches, games), h("strong.rating", ratingOf(player))),
+        entry(rank, [h("span.rank", `${rank}.`), face(player)], person(player), many(w.ratedMatches, games), [h("strong.rating", ratingOf(player))]),
       ),
     ),
     pages > 1 && h("div.buttons", turn(w.higher, page - 1), turn(w.lower, page + 1)),

@@ -272,6 +272,7 @@ const nameOf = ({ player, gone }: Pick<TournamentStanding, "player" | "gone">): 
 
 function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
   const { board: number, first, second, match, result } = each;
+  const look = result ? w.replay : isOurs(each) ? w.playOn : w.watch;
   const correcting = Number(/^board (\d+)$/.exec(ui.all)?.[1]);
   return h(
     "li.entry",
@@ -279,7 +280,7 @@ function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
     h("span.number", number),
     h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each, told))),
     isOrganiser(told) && !!result && !!second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
-    !!match && button(w.watch, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", f(w.watchThem, [first, second].join(" – "))),
+    !!match && button(look, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", `${look} ${[first, second].join(" – ")}`),
     correcting === number && correction(each, told),
   );
 }

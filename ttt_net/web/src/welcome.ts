@@ -63,7 +63,7 @@ export function nameScreen(): Tree {
         h("label", { for: "name" }, w.whatName),
         h("div.row", line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }), h("button.primary.large", w.play)),
         h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (!ui.botWanted && trouble())),
-        h("div.buttons", button(w.inviteFriend, inviteFriend, "large"), button(w.asGuest, () => comeIn(), "large")),
+        h("div.buttons", isFirst && button(w.inviteFriend, inviteFriend, "large"), button(w.asGuest, () => comeIn(), "large")),
       ),
       h("p.quiet", w.noAccount),
     ),

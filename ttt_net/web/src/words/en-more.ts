@@ -102,7 +102,7 @@ export const enMore = {
   higher: "Higher",
   lower: "Lower",
   colours: "Colours",
-  asSystem: "Same as the system",
+  asSystem: "System",
   light: "Light",
   dark: "Dark",
   sounds: "Sounds and vibration",
