@@ -5,7 +5,7 @@
  */
 
 import { type Child, h, joined, type Tree } from "./dom.js";
-import { f, listed, w } from "./i18n.js";
+import { f, language, listed, w } from "./i18n.js";
 import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
 import { type Game, movesAt, type Position } from "./store.js";
 
@@ -105,6 +105,7 @@ export function board(look: Look, on: On): Tree {
     look.extent && "hexes",
     look.canMove && "mine",
     isReady(look) && "ready",
+    isReady(look) && legal.size < position.board.split(".").length - 1 && "picky",
     position.to_move === null && "over",
     position.line.length > 0 && "lined",
     look.isLoss && "loss",
@@ -129,6 +130,7 @@ function layer(look: Look, legal: Set<number>, z: number): Tree {
   const [layers, height, width] = sizes(game);
   const [hints, alarms] = [look.hints.split(","), look.alarms.split(",")];
   const box = { viewBox: `0 0 ${width} ${height}`, hidden: true };
+  const open = game.block ? `${look.canMove} ${[...legal]} ${position.blocks}` : "";
   const line = layers > 1 ? [] : game.block ? middles(game, position.line) : position.line.map((cell) => centre(game, cell));
   return h(
     "div.layer",
@@ -137,10 +139,11 @@ function layer(look: Look, legal: Set<number>, z: number): Tree {
     h(
       "div.plane",
       look.around,
-      isStones(game)
-        ? h("svg.lines", box, crossings(width, height))
-        : (layers > 1 || !game.gravity) && h("svg.hash", { ...box, preserveAspectRatio: "none" }, hash(width, height, game.block)),
-      game.block && h("svg.above.tints", box, blocks(look, legal, true)), // below the marks
+      (isStones(game) || layers > 1 || !game.gravity) &&
+        still(`${prefix}lines`, `${game.name} ${game.shape}`, () =>
+          isStones(game) ? h("svg.lines", box, crossings(width, height)) : h("svg.hash", { ...box, preserveAspectRatio: "none" }, hash(width, height, game.block)),
+        ),
+      game.block && still(`${prefix}tints`, open, () => h("svg.above.tints", box, blocks(look, legal, true))), // below the marks
       h(
         "div.grid",
         { role: "grid", label: layers > 1 ? f(w.layer, z + 1) : w.board },
@@ -148,14 +151,14 @@ function layer(look: Look, legal: Set<number>, z: number): Tree {
           row(prefix, z * height + y, range(width, (x) => square(look, legal, hints, alarms, (z * height + y) * width + x))),
         ),
       ),
-      game.block && h("svg.above", box, blocks(look, legal)),
+      game.block && still(`${prefix}blocks`, open, () => h("svg.above", box, blocks(look, legal))),
       line.length > 1 && h("svg.above.strike", box, strike(line)),
       layers === 1 && look.arrow && h("svg.above.better", box, look.arrow),
     ),
     // In a stack, only the bottom layer has labels.
     (layers === 1 ? !game.block : !look.isFlat && z === (game.gravity ? 0 : layers - 1)) && [
-      labels("columns", columnNames(game)),
-      (layers > 1 || !game.gravity) && labels("rows", rowNames(game)),
+      still(`${prefix}columns`, `${game.name} ${game.shape}`, () => labels("columns", columnNames(game))),
+      (layers > 1 || !game.gravity) && still(`${prefix}rows`, `${game.name} ${game.shape}`, () => labels("rows", rowNames(game))),
     ],
   );
 }
@@ -178,8 +181,18 @@ const shiftOf = (game: Game, cell: number): number => (game.geometry?.runs[place
 /** What is drawn of the cells of a board, by its prefix: cells that look as before are the same trees, and cost nothing. */
 const squares = new Map<string, { shown: string; made: Tree }[]>();
 const rows = new Map<string, Tree>();
+const stills = new Map<string, { shown: string; made: Tree }>();
 /** What a tap does on a board, by its prefix; it changes more often than cells do. */
 const acts = new Map<string, On>();
+
+/** A part of a board: the same tree as before while what it shows is. */
+function still(part: string, shown: string, make: () => Tree): Tree {
+  const known = stills.get(part);
+  if (known?.shown === shown) return known.made;
+  const made = make();
+  stills.set(part, { shown, made });
+  return made;
+}
 
 /** A row of cells: the same tree as before while its cells are. */
 function row(prefix: string, y: number, cells: Tree[]): Tree {
@@ -192,17 +205,27 @@ function row(prefix: string, y: number, cells: Tree[]): Tree {
 }
 
 function square(look: Look, legal: Set<number>, hints: string[], alarms: string[], cell: number): Tree {
-  const { game, position, prefix = "" } = look;
+  const { game, position, prefix = "", ghostMark, isPending } = look;
   const mark = position.board[cell] ?? ".";
-  const isGhost = cell === look.ghost && mark === ".";
+  const isEmpty = mark === ".";
+  const isGhost = cell === look.ghost && isEmpty;
   const isWon = hasWonBy(position, cell);
   const isLast = cell === look.last;
-  const isFading = cell === look.fading && mark !== ".";
+  const isFree = legal.has(cell);
+  const isFading = cell === look.fading && !isEmpty;
+  const isHint = isEmpty && hints.includes(`${cell}`);
+  const isAlarm = alarms.includes(`${cell}`);
   const isSpent = game.block && "XO".includes(position.blocks?.[blockOf(game, cell)] ?? " ");
+  const isOut = game.block && isEmpty && isReady(look) && !isFree;
+  const place = position.line.indexOf(cell);
+  // The words are made only for a cell that looks different.
+  const shown = [game.name, game.shape, look.isFlat, language, mark, isGhost && ghostMark + isPending, isWon && look.isLoss, isWon, isLast, isFree, isFading, isHint, isAlarm, isSpent, isOut, place, cell === look.focus].join();
+  const known = squares.get(prefix)!;
+  if (known[cell]?.shown === shown) return known[cell].made;
   const label = listed([
     placeName(game, cell),
-    mark !== "." ? mark : isGhost && look.isPending ? f(w.onTheWay, look.ghostMark) : w.empty,
-    game.block && mark === "." && isReady(look) && !legal.has(cell) && w.notInPlay,
+    !isEmpty ? mark : isGhost && isPending ? f(w.onTheWay, ghostMark) : w.empty,
+    isOut && w.notInPlay,
     isLast && w.lastMove,
     isWon && (look.isLoss ? w.losingLine : w.winningLine),
     isFading && w.vanishesNext,
@@ -211,20 +234,18 @@ function square(look: Look, legal: Set<number>, hints: string[], alarms: string[
     [
       isLast && "last",
       isWon && "won",
-      legal.has(cell) && "free",
-      isGhost && (look.isPending ? "pending" : "ghost"),
+      isFree && "free",
+      isGhost && (isPending ? "pending" : "ghost"),
       isSpent && "spent",
       isFading && "fading",
-      mark === "." && hints.includes(`${cell}`) && "hint",
-      alarms.includes(`${cell}`) && "alarm",
+      isHint && "hint",
+      isAlarm && "alarm",
     ],
     " ",
   );
-  const place = position.line.indexOf(cell);
-  const shown = joined([game.name, game.shape, look.isFlat, label, name, isGhost && look.ghostMark, cell === look.focus, place], "|");
-  const known = squares.get(prefix)!;
-  if (known[cell]?.shown !== shown) known[cell] = { shown, made: drawn(look, cell, name, label, place, isGhost ? look.ghostMark : mark) };
-  return known[cell]!.made;
+  const made = drawn(look, cell, name, label, place, isGhost ? ghostMark : mark);
+  known[cell] = { shown, made };
+  return made;
 }
 
 function drawn({ game, prefix = "", focus, isFlat }: Look, cell: number, name: string, label: string, place: number, mark: string): Tree {
@@ -304,7 +325,7 @@ function blocks({ game, position, canMove }: Look, legal: Set<number>, isTint = 
     if (isTint) return open.has(n) && canMove && h("rect.tint", { key: n + 1, rx: 0.2, ...place });
     const mark = position.blocks?.[n] ?? "";
     return [
-      h("rect.block", { key: n + 1, class: [open.has(n) && "open", open.has(n) && canMove && "ours"], rx: 0.2, ...place }),
+      h("rect.block", { key: n + 1, class: open.has(n) && "open", rx: 0.2, ...place }),
       /^[XO]$/.test(mark) && h("svg.big", { key: n + 1, class: `mark-${mark}`, viewBox: "20 20 60 60", ...place }, stroke(mark)),
     ];
   });
