@@ -394,3 +394,13 @@ test("a tap without a connection says so in a sentence", async () => {
   await page.tap(4);
   await page.until(".toast", "No connection; try again.");
 });
+
+test("a page that is loaded without a network says that this device is offline, and offers what works there", async (test) => {
+  const page = await WholePage.open({ token: "ann" }, "/m/k3V9pCD5");
+  pages.push(page);
+  Object.defineProperty(navigator, "onLine", { value: false, configurable: true });
+  test.after(() => Object.defineProperty(navigator, "onLine", { value: true, configurable: true }));
+  await page.closes(1006);
+  await page.until("main", "This device is offline.");
+  page.find("Play the computer");
+});

@@ -2,9 +2,10 @@
 
 import { announce, clockNow, link, notify, play } from "./actions.js";
 import { around, counters, extent, isHexes } from "./added.js";
+import { AIMED_MS, needsAim } from "./aim.js";
 import { analysis, betterArrow, isPoor, worthBar } from "./analysis.js";
 import { bar } from "./bar.js";
-import { AIMED_MS, board, colours, landing, type Look, needsAim, type On, sizes, token } from "./board.js";
+import { board, colours, landing, type Look, type On, sizes, token } from "./board.js";
 import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";

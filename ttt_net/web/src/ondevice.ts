@@ -1,7 +1,8 @@
 /** Matches on this device, without a server, by two players or against the computer: the games of lines. */
 
+import { AIMED_MS, needsAim } from "./aim.js";
 import { bar } from "./bar.js";
-import { AIMED_MS, needsAim, token } from "./board.js";
+import { token } from "./board.js";
 import { confetti } from "./cheer.js";
 import { button, type Child, choices, h, screen, type Tree } from "./dom.js";
 import { felt } from "./feel.js";

@@ -31,11 +31,14 @@ export async function askOffer(): Promise<void> {
   redraw();
 }
 
+/** Why the server does not answer. */
+const silence = (): string => (navigator.onLine === false ? sentence(w.offlineHere) : w.silent);
+
 /** Why the server rejected our login, or does not answer. */
 function trouble(): string {
   const { parted, ban } = state;
   const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
-  if (link.trouble) return w.silent;
+  if (link.trouble) return silence();
   return ban ? decided(ban) : parted ? (troubles[parted.code] ?? sentence(parted.message)) : "";
 }
 
@@ -195,7 +198,7 @@ export function messageScreen(): Tree {
     "main.welcome",
     "moment",
     pulse(),
-    h("p", { role: "status" }, link.trouble ? w.silent : kind === "j" ? w.joining : w.oneMoment),
+    h("p", { role: "status" }, link.trouble ? silence() : kind === "j" ? w.joining : w.oneMoment),
     link.isUp() ? button(w.toTheLobby, () => go("/")) : link.trouble && [button(w.playComputer, () => playHere(ui.choice.level)), button(w.onThisDevice, () => playHere(0))],
   );
 }
