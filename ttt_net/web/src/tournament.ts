@@ -279,8 +279,8 @@ function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
     { key: number, class: isOurs(each) && "own" },
     h("span.number", number),
     h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each, told))),
-    isOrganiser(told) && !!result && !!second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
-    !!match && button(look, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", `${look} ${[first, second].join(" – ")}`),
+    isOrganiser(told) && result && second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
+    !!match && button(look, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", `${look} ${first} – ${second}`),
     correcting === number && correction(each, told),
   );
 }
