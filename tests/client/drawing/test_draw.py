@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
-from tests.client.pressing import SEEK, seen
+from tests.client.pressing import SEEK, done, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
@@ -25,7 +25,16 @@ from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.notation import labels_of
-from ttt_net.messages import AwayInfo, Chatted, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
+from ttt_net.messages import (
+    AwayInfo,
+    Chatted,
+    ClaimRequest,
+    ClockInfo,
+    OfferInfo,
+    PlayerInfo,
+    TournamentPlace,
+    WatchRequest,
+)
 from ttt_net.sdk.received import Lost, Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -340,6 +349,21 @@ def test_the_result_stays_above_what_is_wrong_with_the_connection() -> None:
     over = seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR), Lost("the connection broke"))
     lines = draw(over, COMPACT, 0, BOXES).plain.split("\n")
     assert lines[1:3] == ["You won: you completed a line.", " Please wait: reconnecting, 0 s"]
+
+
+def test_nothing_that_needs_the_server_is_offered_after_the_end_while_it_is_gone() -> None:
+    over = seen(snapshot("connect4", FOUR), Lost("the connection broke"))
+    assert draw(over, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Esc lobby  q leave  ? rules"
+    display, requests = done(over, Command.REMATCH)
+    assert (display.notice, requests) == ("You can offer a rematch when the server is back.", ())
+
+
+@pytest.mark.parametrize(("place", "is_away"), [(None, True), (TournamentPlace("BCDFG", 2, 1), False)])
+def test_an_opponent_who_leaves_a_finished_match_of_a_tournament_is_not_missed(
+    place: TournamentPlace | None, *, is_away: bool
+) -> None:
+    match = structs.replace(snapshot("connect4", FOUR, opponent=BEN, present=(True, False)), tournament=place)
+    assert ("(away)" in draw(seen(match), ROOMY, 0, BOXES).plain) is is_away
 
 
 def test_players_named_by_their_marks_are_named_once() -> None:

@@ -211,7 +211,8 @@ def _seat(
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief and not display.world.is_shared and label != YOU:
         seat.append(" (you)", "not bold dim")
-    if side != match.you and not match.present[side] and display.has_lobby:
+    is_missed = match.outcome is None or match.tournament is None  # for the next move, or for a rematch
+    if side != match.you and not match.present[side] and display.has_lobby and is_missed:
         seat.append(" (away)", WARNING)
     left_ms = display.left_ms(side, now_ms)
     if left_ms is not None:

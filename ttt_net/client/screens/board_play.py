@@ -320,6 +320,8 @@ def _offer(display: Display, kind: OfferKind) -> Effect:
         return replace(display, notice="A rematch can be offered when the match is over."), ()
     if kind != "rematch" and match.outcome is not None:
         return replace(display, notice="The match is over."), ()
+    if kind == "rematch" and display.world.link is LinkState.LOST:
+        return replace(display, notice="You can offer a rematch when the server is back."), ()
     if kind == "draw" and opponent_of(match).bot is not None and match.position.ply < OPENING_PLIES:
         return replace(display, notice="There is nothing to draw yet; a bot wants to see some moves first."), ()
     if kind == "rematch" and opponent_of(match).bot is not None and not match.present[1 - (match.you or 0)]:

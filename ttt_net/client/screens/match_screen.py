@@ -34,6 +34,7 @@ from ttt_net.client.screens.board_play import (
 from ttt_net.client.screens.people import report
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.screens.screen import BOARD_HELP, LEAVE, LEAVING_HELP, RULES, KeyHelp, KeyHint, Screen
+from ttt_net.client.world import LinkState
 from ttt_net.messages import Snapshot, UnseekRequest
 from ttt_net.text import clean
 
@@ -157,6 +158,8 @@ def _asked_after_the_end(display: Display) -> list[KeyHint]:
 
 
 def _over(display: Display) -> list[KeyHint]:
+    if display.world.link is LinkState.LOST:  # all other keys need the server
+        return [*[KeyHint("Esc", "lobby", "escape")] * display.has_lobby, LEAVE, RULES]
     if display.match is not None and display.match.tournament is not None:
         found = [KeyHint("n", "tournament", "n")]
         return [
