@@ -9,6 +9,8 @@ from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.update import update
 from ttt_net.client.world import World
+from ttt_net.clock import TimeControl
+from ttt_net.games import catalogue
 from ttt_net.messages import (
     Ended,
     NoteInfo,
@@ -17,6 +19,7 @@ from ttt_net.messages import (
     PlayerInfo,
     Presence,
     Restarting,
+    SeekRequest,
 )
 from ttt_net.sdk.received import Tally
 
@@ -24,6 +27,14 @@ from ttt_net.sdk.received import Tally
 def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:
     assert words.renamed(BEN, PlayerInfo("Benny")) == "Ben is called Benny now."
     assert words.renamed(BEN, PlayerInfo("deleted")) == "Ben has deleted their name and ratings here."
+
+
+def test_a_seek_names_its_games_whole_and_looks_for_no_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "outside", lambda: pytest.fail("that takes up to 130 ms"))
+    seek = SeekRequest(0, ["tictactoe", "vanishing", "connect4"], TimeControl(180_000, 2_000), rated=True)
+    named = "Tic-tac-toe, Vanishing tic-tac-toe, Connect Four"
+    assert words.sought(seek) == f"Looking for an opponent: {named}, 3+2, rated ..."
+    assert words.sought(SeekRequest(0, [], opponents="people")) == "Looking for a person: any game ..."
 
 
 def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:

@@ -136,11 +136,13 @@ def some_games(names: Sequence[str]) -> str:
 
 
 def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
-    """Return the game, the clock and the kind in words: `connect4, 3+2, rated`."""
-    parts = [title_of(game) if game else "any game"]
-    if time is not None:
-        parts.append(clock_name(time))
-    return ", ".join([*parts, *["rated"] * is_rated])
+    """Return the game, the clock and the kind in words: `Connect Four, 3+2, rated`."""
+    return _terms([title_of(game) if game else "any game"], time, is_rated=is_rated)
+
+
+def _terms(titles: Sequence[str], time: TimeControl | None, *, is_rated: bool) -> str:
+    clock = [clock_name(time)] if time is not None else []
+    return ", ".join([*titles, *clock, *["rated"] * is_rated])
 
 
 def clock_name(time: TimeControl) -> str:
@@ -581,7 +583,8 @@ WELCOME_TO: dict[Opponents, str] = {"any": "an opponent", "people": "a person", 
 
 def sought(seek: SeekRequest) -> str:
     """Return our seek in words."""
-    wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated and not seek.or_casual)
+    titles = [title_of(game) for game in seek.games] or ["any game"]
+    wanted = _terms(titles, seek.time, is_rated=seek.rated and not seek.or_casual)
     wanted += f", {RATED_OR_CASUAL}" * (seek.rated and seek.or_casual)
     return f"Looking for {WELCOME_TO[seek.opponents]}: {wanted} ..."
 
