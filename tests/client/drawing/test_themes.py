@@ -206,10 +206,31 @@ def test_a_winning_line_of_stones_keeps_their_colours_on_a_light_that_shows_them
         assert contrast(colour, lit.pop()) >= SIGN
 
 
-@pytest.mark.parametrize("game", ["tictactoe3d", "qubic", "scorefour"])
-def test_layers_lie_in_perspective_where_there_is_room(game: str) -> None:
-    board = draw_board(seen(snapshot(game)), 93, 34, replace(BOXES, theme=DARK)) or []
-    firsts = [
-        len(line.plain) - len(line.plain.lstrip()) for line in board if line.plain.lstrip()[:1] in ("1", "2", "3")
-    ]
-    assert firsts[0] > firsts[1] > firsts[2], "each row further to the right than the one below"
+def starts_of_rows(game: str, width: int, height: int) -> list[int]:
+    """Return how far to the right each labelled row of a board begins, from the top."""
+    board = draw_board(seen(snapshot(game)), width, height, replace(BOXES, theme=DARK)) or []
+    lines = [line.plain for line in board if line.plain.lstrip()[:1] in ("1", "2", "3")]
+    return [len(line) - len(line.lstrip()) for line in lines]
+
+
+@pytest.mark.parametrize(("game", "size"), [("tictactoe3d", (93, 34)), ("qubic", (120, 45)), ("scorefour", (120, 45))])
+def test_layers_lie_in_perspective_where_there_is_room(game: str, size: tuple[int, int]) -> None:
+    first, second, third, *_ = starts_of_rows(game, *size)
+    assert first > second > third, "each row further to the right than the one below"
+
+
+def test_layers_whose_crosses_would_not_be_recognised_in_perspective_lie_flat() -> None:
+    assert len(set(starts_of_rows("qubic", 93, 34))) == 1
+
+
+@pytest.mark.parametrize("size", [6, 8, 10, 12])
+def test_discs_do_not_touch_where_nothing_separates_their_cells(size: int) -> None:
+    pixels = [[share >= 0.5 for share in row] for row in coverage("disc", size, size, is_tight=True)]
+    assert any(pixels[0])
+    assert not any(pixels[-1])
+    assert not any(row[-1] for row in pixels)
+
+
+def test_a_small_cross_is_two_thin_diagonals() -> None:
+    pixels = [[share >= 0.5 for share in row] for row in coverage("cross", 6, 6, is_tight=True)]
+    assert pixels == [[row < 5 and column in (row, 4 - row) for column in range(6)] for row in range(6)]

@@ -161,8 +161,11 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
     return match.game.move_cells[moves[0]] if moves else display.cursor
 
 
-_ROWS_IN_PERSPECTIVE = 3
-"""Layers lean if their cells have at least so many rows, even if they could be larger side by side without leaning."""
+_ROWS_IN_PERSPECTIVE = 4
+"""Layers lean if their cells have at least so many rows, even if they could be larger side by side without leaning.
+
+In cells of two or three rows, leaning crosses would not be recognised.
+"""
 _LEAST_CONTRAST = 3.0
 """The contrast of a stone with the light under it, as WCAG 2.2 AA requires of signs."""
 _LAYER_GAP = 3
@@ -250,7 +253,7 @@ _BLOCKS = Shape(
     _STROKES,
 )
 _LAYERS = Shape(
-    (Form(10, 5), Form(8, 4), Form(6, 3), Form(4, 2), Form(5, 1), *_SMALLEST_FORMS),
+    (Form(10, 5), Form(8, 4), Form(6, 3), Form(5, 1), *_SMALLEST_FORMS),
     *("board", "board_2", "line", "accent"),
     {"X": "x", "O": "o"},
     _STROKES,
@@ -367,7 +370,7 @@ def _painters(match: Snapshot, glyphs: Glyphs, fit: Fit) -> Iterator["_Painter"]
         for form, across in product((form for form in forms if form.rows >= _ROWS_IN_PERSPECTIVE), arrangements):
             yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, 1))
     for form, across in product(forms, arrangements):
-        for lean in (1 + (form.rows == 1), 0) if form.has_labels and fit is not Fit.LETTERS else (0,):
+        for lean in (2, 0) if form.rows == 1 and form.has_labels and fit is not Fit.LETTERS else (0,):
             yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, lean))
 
 
@@ -762,7 +765,8 @@ class _Painter:
     def _draw_mark(self, sheet: Sheet, view: View, look: str, colour: str, part: float = 1.0) -> None:
         theme = self._glyphs.theme
         is_smooth, has_quadrants = theme is not None and theme.is_smooth, bool(self._glyphs.disc)
-        draw_mark(sheet, view, look, colour, part, is_smooth=is_smooth, has_quadrants=has_quadrants)
+        is_tight = theme is not None and not self._form.lines
+        draw_mark(sheet, view, look, colour, part, is_smooth=is_smooth, has_quadrants=has_quadrants, is_tight=is_tight)
 
     def _paint_letters(self, sheet: Sheet, view: View, look: Look, ink: str) -> None:
         """Draw a large mark out of characters."""

@@ -21,8 +21,8 @@ Target: TypeAlias = AnyCommand | Key
 _KEY = "target"
 _SAMPLES = 3
 """The samples in each direction that determine how much of a pixel a mark covers."""
-_COARSE, _FINE = 4, 8
-"""Marks with at most this many pixels across look better without anti-aliasing."""
+_COARSE, _SMALL = 4, 6
+"""Marks with at most this many pixels across need other proportions, and look better without anti-aliasing."""
 _QUARTERS = {"disc": ("▟▇▇▙", "▜██▛"), "coin": ("▟▀▀▙", "▜▄▄▛")}
 _UPPER, _LOWER, _BOTH = "▀", "▄", "█"
 
@@ -101,18 +101,26 @@ def target_of(style: object) -> Target | None:
 
 
 def draw_mark(
-    sheet: Sheet, view: "View", look: str, colour: str, part: float = 1.0, *, is_smooth: bool, has_quadrants: bool
+    sheet: Sheet,
+    view: "View",
+    look: str,
+    colour: str,
+    part: float = 1.0,
+    *,
+    is_smooth: bool,
+    has_quadrants: bool,
+    is_tight: bool = False,
 ) -> None:
     """Draw a mark over a whole view in half blocks; with `part` below 1, draw only that part of its strokes.
 
-    The smallest round marks consist of quarter blocks, if the terminal has them.
+    The smallest round marks consist of quarter blocks, if the terminal has them. `is_tight`: nothing separates cells.
     """
     if has_quadrants and (view.width, view.height) == (4, 2) and look in _QUARTERS:
         for row, line in enumerate(_QUARTERS[look]):
             sheet.put(*view.at(0, row), line, colour)
         return
-    is_smooth = is_smooth and 2 * view.height > _COARSE
-    pixels = coverage(look, view.width, 2 * view.height, round(part, 2))
+    is_smooth = is_smooth and 2 * view.height > _SMALL
+    pixels = coverage(look, view.width, 2 * view.height, round(part, 2), is_tight=is_tight)
     for row in range(view.height):
         for column in range(view.width):
             upper, lower = pixels[2 * row][column], pixels[2 * row + 1][column]
@@ -199,29 +207,37 @@ class View:
 
 
 @lru_cache(maxsize=512)
-def coverage(look: str, width: int, height: int, part: float = 1.0) -> tuple[tuple[float, ...], ...]:
+def coverage(
+    look: str, width: int, height: int, part: float = 1.0, *, is_tight: bool = False
+) -> tuple[tuple[float, ...], ...]:
     """Return how much of each pixel a mark covers, from 0 to 1, in rows from the top.
 
     Marks are a `cross`, a `ring`, a full `disc` and a `coin`: a disc with a hole, which distinguishes it from a full
     disc without colours. A `dot` covers everything.
+
+    `is_tight`: there is nothing between the cells, so discs and small marks in squares of even size are one pixel
+    smaller; otherwise neighbours would touch.
     """
-    size = min(width, height)
-    across, down = (width - size) / 2, (height - size) / 2
+    is_small = look in ("disc", "coin") or width <= _SMALL
+    is_smaller = is_tight and is_small and width == height > _COARSE and width % 2 == 0
+    size = min(width, height) - is_smaller
+    across, down = ((each - size) // 2 if is_smaller else (each - size) / 2 for each in (width, height))
+    thick = max((0.9 if is_smaller else 1.15) / size, 0.15)
     steps = [(n + 0.5) / _SAMPLES for n in range(_SAMPLES)]
 
     def share(column: int, row: int) -> float:
         points = (
             (2 * (column + dx - across) / size - 1, 2 * (row + dy - down) / size - 1) for dx in steps for dy in steps
         )
-        return sum(_is_in(look, x, y, size, part) for x, y in points) / _SAMPLES**2
+        return sum(_is_in(look, x, y, size, thick, part) for x, y in points) / _SAMPLES**2
 
     return tuple(tuple(share(column, row) for column in range(width)) for row in range(height))
 
 
-def _is_in(look: str, x: float, y: float, size: int, part: float) -> bool:
-    """Tell whether a point belongs to a mark that reaches from -1 to 1 in both directions."""
+def _is_in(look: str, x: float, y: float, size: int, thick: float, part: float) -> bool:
+    """Tell whether a point belongs to a mark that reaches from -1 to 1 in both directions; `thick`: half a stroke."""
     radius = math.hypot(x, y)
-    rim = 1 - (0.6 if size >= _FINE else 0.25 if size > _COARSE else 0.48) / size
+    rim = 0.96 if size > _COARSE else 1 - 0.48 / size
     match look:
         case "dot":
             return True
@@ -230,12 +246,10 @@ def _is_in(look: str, x: float, y: float, size: int, part: float) -> bool:
         case "coin":
             return (0.42 if size > _COARSE else 0.62) * rim <= radius <= rim
         case "ring":
-            thick = max(1.15 / size, 0.15)
             turn = (math.atan2(x, -y) / math.tau) % 1
             return 0.96 - 2 * thick <= radius <= 0.96 and turn <= part
         case _:
-            thick = max(1.15 / size, 0.15)
             along = (x + y) / 2
             is_first = abs(x - y) / math.sqrt(2) <= thick and along <= min(1.0, 2 * part) * 2 - 1
             is_second = abs(x + y) / math.sqrt(2) <= thick and (y - x) / 2 <= max(0.0, 2 * part - 1) * 2 - 1
-            return max(abs(x), abs(y)) <= 0.93 and (is_first or is_second)
+            return max(abs(x), abs(y)) <= 0.94 and (is_first or is_second)
