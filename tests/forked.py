@@ -39,6 +39,7 @@ _LOADED = (
     "ttt_net.client.menu_controller",
     "ttt_net.client.named",
     "ttt_net.client.terminal.canvas",
+    "ttt_net.client.terminal.keyboard",
     "ttt_net.client.terminal.loop",
     "ttt_net.games.outside",
     "encodings.idna",

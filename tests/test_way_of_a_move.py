@@ -20,7 +20,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.mailbox import Event
-from ttt_net.client.terminal import loop
+from ttt_net.client.terminal import keyboard
 from ttt_net.client.terminal.loop import play_on_screen
 from ttt_net.clock import TimeControl
 from ttt_net.messages import SeekRequest
@@ -109,12 +109,14 @@ async def test_a_move_takes_the_way_that_is_told(tmp_path: Path, monkeypatch: py
     hops, way = told("A move's way"), list[Hop]()
     screen, mailbox = DrawnScreen(), asyncio.Queue[Event]()
     with create_pipe_input() as keys, followed(set(hops), way):
-        monkeypatch.setattr(loop, "create_input", lambda: keys)
+        monkeypatch.setattr(keyboard, "create_input", lambda: keys)
         async with running(tmp_path) as server, asyncio.TaskGroup() as group:
             connection = ClientConnection(server.url, ClientSession("Ann", None), mailbox.put, FOREVER, lambda _: None)
             seek = SeekRequest(0, ["tictactoe"], TimeControl(60_000, 0))
             controller = ClientController(connection, seek, server.url)
-            group.create_task(play_on_screen(controller, screen, mailbox))  # type: ignore[arg-type]
+            group.create_task(
+                play_on_screen(lambda: keyboard.reading, controller, screen, mailbox)  # type: ignore[arg-type]
+            )
             bob = await server.join("Bob")
             await bob.ok("seek", games=["tictactoe"], time={"initial_ms": 60_000, "increment_ms": 0})
             snapshot = await bob.hear("snapshot")

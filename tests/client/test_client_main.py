@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,13 @@ import pytest
 from tests.client.conftest import CLIENT, RealServer, Start
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
-from ttt_net.client.user_io import tell
+from ttt_net.client.mailbox import Mailbox
+from ttt_net.client.options import parse
+from ttt_net.client.server_link import Play, joined
+from ttt_net.client.user_io import Ending, tell
 from ttt_net.names import RULE
+from ttt_net.sdk import identity
+from ttt_net.sdk.client_connection import ClientConnection
 
 WAYS = [["--plain"], ["--json"], ["--screen-reader"]]
 
@@ -142,9 +148,10 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
             {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
         ),
         (["ttt_net.commands.play", "ttt_net.client.menu_controller"], {"prompt_toolkit", *BOT, *NETWORK}),
+        (["ttt_net.client.server_link"], {"rich.text", "ttt_net.games", *SCREEN, *BOT, *client("display")}),
         (
             ["ttt_net.client.online_play", "ttt_net.client.terminal.loop"],
-            {*BOT, *client("lines.line_client", "inquire")},
+            {"prompt_toolkit", "zeroconf", *BOT, *client("lines.line_client", "inquire")},
         ),
         (["ttt_net.client.online_play", "ttt_net.client.lines.line_client"], {*BOT, *SCREEN, *client("inquire")}),
         (["ttt_net.client.bot_mode"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquire")}),
@@ -155,6 +162,28 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
 def test_a_mode_does_not_load_what_others_need(modules: list[str], later: set[str]) -> None:
     assert later & loaded(*modules, "ttt_net.bootstrap") == set()
     assert "ttt_net.server" not in loaded(*modules)
+
+
+def test_the_handshake_is_on_its_way_while_the_rest_is_loaded() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(PATIENCE_S)
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+
+        def load() -> Play:
+            connected, _ = listening.accept()
+            with connected:
+                connected.settimeout(PATIENCE_S)
+                assert connected.recv(3) == b"GET"
+
+            async def play(connection: ClientConnection, mailbox: Mailbox) -> Ending:
+                return Ending(None, "played")
+
+            return play
+
+        mine = identity.take(address, "Ann")
+        assert mine is not None
+        assert joined(parse([address]), mine, load, later_ms=None).sentence == "played"
+        mine.release()
 
 
 def test_a_line_ends_with_a_whole_word_and_what_is_copied_stays_in_one_piece(

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from ttt_net.client import bot_mode, inquire, menu_controller, online_play, remembered, saved_matches, server_link
     from ttt_net.client.lines import line_client, line_menu
     from ttt_net.client.local import local_connection, local_matches, seated_strategies
-    from ttt_net.client.terminal import canvas, loop
+    from ttt_net.client.terminal import canvas, keyboard, loop
 else:
     bot_mode, inquire = _Later("ttt_net.client.bot_mode"), _Later("ttt_net.client.inquire")
     menu_controller, online_play = _Later("ttt_net.client.menu_controller"), _Later("ttt_net.client.online_play")
@@ -78,6 +78,7 @@ else:
     local_matches = _Later("ttt_net.client.local.local_matches")
     seated_strategies = _Later("ttt_net.client.local.seated_strategies")
     canvas, loop = _Later("ttt_net.client.terminal.canvas"), _Later("ttt_net.client.terminal.loop")
+    keyboard = _Later("ttt_net.client.terminal.keyboard")
 
 Serve = Callable[[Options], AbstractContextManager[Served]]
 """Runs our own server inside the context, open to everybody."""
@@ -222,11 +223,26 @@ def _mode_of(options: Options) -> Callable[[Options, Identity], Ending]:
 
 def _play_on_screen(options: Options, mine: Identity) -> Ending:
     with _greeted(f"Connecting to {options.server} ...") as drawn:
-        return online_play.play(options, mine, partial(loop.show, options, drawn), is_on_screen=True)
+
+        def load() -> "server_link.Play":
+            return partial(online_play.play, options, mine, _shown(options, drawn), is_on_screen=True)
+
+        return server_link.joined(options, mine, load, later_ms=None)
 
 
 def _play_in_lines(options: Options, mine: Identity) -> Ending:
-    return online_play.play(options, mine, partial(line_client.tell, options), is_on_screen=False)
+    def load() -> "server_link.Play":
+        return partial(online_play.play, options, mine, partial(line_client.tell, options), is_on_screen=False)
+
+    return server_link.joined(options, mine, load, later_ms=server_link.LATER_MS)
+
+
+def _shown(options: Options, drawn: "canvas.Canvas") -> "local_connection.Show":
+    return partial(loop.show, options, drawn, _load_keyboard)
+
+
+def _load_keyboard() -> "loop.Reading":
+    return keyboard.reading
 
 
 def _play_locally(options: Options) -> Ending:
@@ -236,7 +252,7 @@ def _play_locally(options: Options) -> Ending:
         return local_connection.play(options, others, partial(line_client.tell, options), is_on_screen=False)
     with _greeted("Setting up the board ...") as drawn:
         others = _seated(options)
-        return local_connection.play(options, others, partial(loop.show, options, drawn), is_on_screen=True)
+        return local_connection.play(options, others, _shown(options, drawn), is_on_screen=True)
 
 
 def _seated(options: Options) -> "local_connection.Others | None":
@@ -273,7 +289,7 @@ def _place_for(options: Options) -> Place | None:
     if options.bot is None and is_on_screen(options):
         with _greeted("Looking for servers on this network ...", row=1) as drawn:
             menu = menu_controller.StartMenu(options, drawn)
-            return menu.take(loop.play_on_screen, _answer, _demonstrate)
+            return menu.take(partial(loop.play_on_screen, _load_keyboard), _answer, _demonstrate)
     if may_ask(options):
         return _chosen_by_lines(options)
     complain(f"no address was given; joining {options.server}")

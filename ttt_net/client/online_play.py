@@ -1,6 +1,5 @@
 """Play on a server, on a screen or in lines: send the first request, show the displays, and report how it ended."""
 
-import asyncio
 import shlex
 import sys
 from collections.abc import Awaitable, Callable
@@ -21,26 +20,30 @@ from ttt_net.client.remembered import (
     save_unfinished,
 )
 from ttt_net.client.screens.offers import by_default
-from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.server_search import shareable
 from ttt_net.client.user_io import Ending
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest
+from ttt_net.sdk.client_connection import ClientConnection
 from ttt_net.sdk.identity import Identity, remembered_name
 
 Show = Callable[[Controller, Mailbox], Awaitable[None]]
 """Renders a controller's displays, on a screen or line by line, until it is done."""
 
 
-def play(options: Options, mine: Identity, show: Show, *, is_on_screen: bool) -> Ending:
-    """Play on a server; in lines mode the player may be a program."""
-    return asyncio.run(_play(options, mine, show, is_on_screen=is_on_screen))
-
-
-async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: bool) -> Ending:
-    mailbox, served = Mailbox(), options.served
+async def play(
+    options: Options,
+    mine: Identity,
+    show: Show,
+    connection: ClientConnection,
+    mailbox: Mailbox,
+    *,
+    is_on_screen: bool,
+) -> Ending:
+    """Play on a server over a connection that has begun; in lines mode the player may be a program."""
+    served = options.served
     is_read = is_on_screen or (sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json)
     controller = ClientController(
-        connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=None if is_on_screen else LATER_MS),
+        connection,
         seek_of(options),
         address_of(options),
         opening_of(options),

@@ -1,13 +1,13 @@
 """Connect to a server: ask whether to trust its certificate, store the token, and remember the server."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ttt_net.client.address import remember_server
-from ttt_net.client.mailbox import Event, LocalNotice, post
+from ttt_net.client.mailbox import Event, LocalNotice, Mailbox, post
 from ttt_net.client.options import Options
-from ttt_net.client.user_io import complain, delivering, json_writer_of, tap_of
+from ttt_net.client.user_io import Ending, complain, delivering, json_writer_of, tap_of
 from ttt_net.messages import Welcome
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits, certificate_at
 from ttt_net.sdk.client_session import BotProfile, ClientSession
@@ -58,6 +58,29 @@ def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write
 FIRST_MS = 5_000
 LATER_MS = 600_000
 """How long to retry a server: one that was never reached, and one that dropped, if nobody can watch and decide."""
+
+
+Play = Callable[[ClientConnection, Mailbox], Awaitable[Ending]]
+"""Plays on a server over a connection that has begun; the mailbox gets its events."""
+
+
+def joined(options: Options, mine: Identity, load: Callable[[], Play], *, later_ms: int | None) -> Ending:
+    """Connect to the server, and play there with what `load` returns.
+
+    It is called in a thread, so that modules are loaded while the handshake is on its way.
+    """
+    return asyncio.run(_joined(options, mine, load, later_ms=later_ms))
+
+
+async def _joined(options: Options, mine: Identity, load: Callable[[], Play], *, later_ms: int | None) -> Ending:
+    mailbox = Mailbox()
+    connection = connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=later_ms)
+    async with asyncio.TaskGroup() as group:
+        connecting = connection.begin(group)
+        play = await asyncio.to_thread(load)
+        ending = await play(connection, mailbox)
+        connecting.cancel()
+    return ending
 
 
 def connection_of(

@@ -239,6 +239,7 @@ class ClientConnection:
         self._is_delivering = False
         self._protocol: ClientProtocol | None = None
         self._transport: SocketTransport | None = None
+        self._begun: asyncio.Task[Farewell] | None = None
 
     @property
     def latency_ms(self) -> int | None:
@@ -259,9 +260,14 @@ class ClientConnection:
             self._protocol.say(request)
             self._transport.flush()
 
+    def begin(self, group: asyncio.TaskGroup) -> "asyncio.Task[Farewell]":
+        """Begin to connect before `run` is awaited; return the task, which the caller cancels at the end."""
+        self._begun = group.create_task(self._run())
+        return self._begun
+
     async def run(self) -> None:
         """Keep the connection up until reconnecting is pointless; deliver a `Farewell` at the end."""
-        await self._deliver(await self._run())
+        await self._deliver(await (self._begun or self._run()))
 
     async def _run(self) -> Farewell:
         attempt, lost_at_ms = 0, self._now_ms()

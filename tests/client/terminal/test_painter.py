@@ -27,7 +27,7 @@ from ttt_net.client.mailbox import Clicked, Focused, Key, Pasted, TerminalEvent
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import canvas as canvases
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.loop import event_of
+from ttt_net.client.terminal.keyboard import event_of
 from ttt_net.client.terminal.painter import (
     FALL_MS,
     SLOW_MS,

@@ -116,7 +116,10 @@ class Canvas:
 
 @contextmanager
 def _quiet_keyboard() -> Iterator[None]:
-    """Switch off the echo before the first picture, long before the keyboard is read; restore it at the end."""
+    """Switch off the echo before the first picture, long before the keyboard is read; restore it at the end.
+
+    Ctrl-Z also waits until it is read: the terminal has to be restored before the client stops.
+    """
     if termios is None:
         yield
         return
@@ -125,6 +128,7 @@ def _quiet_keyboard() -> Iterator[None]:
         before = termios.tcgetattr(keyboard)
         quiet = termios.tcgetattr(keyboard)
         quiet[3] &= ~(termios.ECHO | termios.ICANON)
+        quiet[6][termios.VSUSP] = bytes([os.fpathconf(keyboard, "PC_VDISABLE")])
         termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
     except termios.error as error:
         raise OSError(*error.args) from None  # as whatever else is done to a terminal that is gone

@@ -1,18 +1,13 @@
-"""Run the full screen: read keys, clicks and pastes with prompt_toolkit, and paint a picture after each event."""
+"""Run the full screen: handle events of the keyboard and the connection, and paint a picture after each."""
 
 import asyncio
 import os
-import re
 import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, suppress
 from types import MappingProxyType
-
-from prompt_toolkit.input import Input, create_input
-from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
-from prompt_toolkit.key_binding import KeyPress
-from prompt_toolkit.keys import Keys
+from typing import TYPE_CHECKING
 
 from ttt_net.client.act import command_for
 from ttt_net.client.client_controller import Controller
@@ -28,9 +23,7 @@ from ttt_net.client.mailbox import (
     Pasted,
     ReachableAt,
     Resized,
-    TerminalEvent,
     delivered,
-    post,
 )
 from ttt_net.client.options import Options
 from ttt_net.client.preferences import meant_key
@@ -43,78 +36,16 @@ from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.sdk.received import Back, Stop
 from ttt_net.text import clean
 
-ESCAPE_S = 0.05
-"""After this time without another byte, an escape byte counts as the Escape key."""
-_SGR_MOUSE = re.compile(r"\x1b\[<(\d{1,4});(\d{1,5});(\d{1,5})([Mm])")
-_SCROLLING = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -10, "pagedown": 10, "home": -1000, "end": 1000}
-"""How many lines each key scrolls the page of keys."""
-_LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 0, 64, 65
-_MAX_PASTED = 4096
-
-# prompt_toolkit does not know focus reports, so they get the names of keys that no keyboard has.
-_FOCUS = {Keys.ControlF23: True, Keys.ControlF24: False}
-ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
-
-
-@contextmanager
-def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
-    """Deliver keys, clicks and pasted text as events until the context ends; yield the input that they come from."""
-    keyboard = create_input()
-    reader = _Reader(keyboard, mailbox)
-    with keyboard.raw_mode(), keyboard.attach(reader.read):
-        yield keyboard
-
-
-def event_of(press: KeyPress) -> TerminalEvent | None:
-    """Return the event of a key press, or None if it has none."""
-    if press.key in _FOCUS:
-        return Focused(_FOCUS[press.key])  # type: ignore[index]
-    if press.key == Keys.BracketedPaste:
-        return Pasted(press.data[:_MAX_PASTED])
-    if press.key == Keys.Vt100MouseEvent:
-        return _click(press.data)
-    return Key(press.key.value if isinstance(press.key, Keys) else press.key)
-
-
-def _click(data: str) -> TerminalEvent | None:
-    found = _SGR_MOUSE.fullmatch(data)
-    if found is None or found[4] == "m":
-        return None
-    button, column, row = int(found[1]), int(found[2]), int(found[3])
-    if button == _LEFT_BUTTON:
-        return Clicked(column - 1, row - 1)
-    return {_WHEEL_UP: Key("up"), _WHEEL_DOWN: Key("down")}.get(button)
-
-
-class _Reader:
-    """Reads keys from the keyboard; the possible start of a longer sequence waits a moment for the rest."""
-
-    def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Event]) -> None:
-        self._keyboard = keyboard
-        self._mailbox = mailbox
-        self._flush: asyncio.TimerHandle | None = None
-
-    def read(self) -> None:
-        self._deliver(self._keyboard.read_keys())
-        if self._keyboard.closed:
-            post(self._mailbox, Stop())
-        if self._flush is not None:
-            self._flush.cancel()
-        flush = asyncio.get_running_loop().call_later
-        self._flush = flush(ESCAPE_S, lambda: self._deliver(self._keyboard.flush_keys()))
-
-    def _deliver(self, presses: list[KeyPress]) -> None:
-        for press in presses:
-            event = event_of(press)
-            if event is not None:
-                post(self._mailbox, event)
-
+if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
 
 try:
     import termios
 except ImportError:  # Windows has neither terminal attributes nor jobs
     termios = None  # type: ignore[assignment]
 
+_SCROLLING = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -10, "pagedown": 10, "home": -1000, "end": 1000}
+"""How many lines each key scrolls the page of keys."""
 LEAVE_S = 2.0
 """How long to wait for the server to confirm that a player leaves."""
 LOOK_S = 1.0
@@ -123,18 +54,42 @@ _LOOP_MAX_PASTED = 200
 _SUSPEND = Key("c-z")
 
 
-async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
+Reading = Callable[[asyncio.Queue[Event]], AbstractContextManager["Input"]]
+"""Delivers the events of the keyboard into the mailbox inside the context."""
+
+
+async def show(
+    options: Options,
+    canvas: Canvas,
+    load_keyboard: Callable[[], Reading],
+    controller: Controller,
+    mailbox: asyncio.Queue[Event],
+) -> None:
     """Show what a controller displays, and pass it keys and clicks, until it is done."""
     with delivered(mailbox):
         screen = screen_on(canvas, options, has_motion=has_motion(os.environ))
-        await play_on_screen(controller, screen, mailbox)
+        await play_on_screen(load_keyboard, controller, screen, mailbox)
 
 
-async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox: asyncio.Queue[Event]) -> None:
-    """Play until the server or the player ends the session; `controller.display` then says how it ended."""
-    with reading(mailbox) as keyboard:
+async def play_on_screen(
+    load_keyboard: Callable[[], Reading],
+    controller: Controller,
+    screen: TerminalScreen,
+    mailbox: asyncio.Queue[Event],
+) -> None:
+    """Play until the server or the player ends the session; `controller.display` then says how it ended.
+
+    `load_keyboard` is called in a thread after the first picture; keys that are pressed before wait in the terminal.
+    """
+    keyboard: Input | None = None
+
+    async def listen() -> None:
+        nonlocal keyboard
+        keyboard = held.enter_context((await asyncio.to_thread(load_keyboard))(mailbox))
+
+    with ExitStack() as held:
         async with asyncio.TaskGroup() as group:
-            link = group.create_task(controller.connection.run())
+            tasks = [group.create_task(controller.connection.run()), group.create_task(listen())]
             while not controller.is_done:
                 now_ms = _now_ms()
                 controller.look_at_link()
@@ -152,11 +107,12 @@ async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox
                     continue
                 if _is_hang_up(event):
                     break
-                if event == _SUSPEND and not controller.display.world.is_hosting:
+                if event == _SUSPEND and keyboard is not None and not controller.display.world.is_hosting:
                     _suspend(screen, keyboard)
                 else:
                     _handle(event, controller, screen)
-            link.cancel()
+            for task in tasks:
+                task.cancel()
 
 
 def _now_ms() -> int:
@@ -236,7 +192,7 @@ def press(name: str, controller: Controller, keys: Mapping[str, str] = MappingPr
         controller.do(Command.BACK)
 
 
-def _suspend(screen: TerminalScreen, keyboard: Input) -> None:
+def _suspend(screen: TerminalScreen, keyboard: "Input") -> None:
     """Restore the terminal, stop, and redraw everything once the shell continues the process.
 
     Without a shell or such a signal, continue immediately. A connection that dropped during the pause is noticed later,
