@@ -64,6 +64,15 @@ def test_a_position_is_a_puzzle_if_one_move_is_enough(
     assert (found.solution, told["kind"], found.grade, found.why.in_words()) == (solution, kind, grade, why)
 
 
+def test_a_win_is_told_with_its_proved_length_where_the_first_search_has_only_a_bound() -> None:
+    pytest.importorskip("numba")
+    game = find_game("connect4")
+    found = puzzle_in(game, read_start(game, "......./......./.X...../.O.X.O./.X.OOX./XO.XOXO"))
+    assert found is not None
+    assert (found.plies, len(found.line)) == (25, 24)
+    assert found.why.in_words() == "Column 4 wins in 13 moves; no other move wins."
+
+
 @pytest.mark.parametrize("name", ["gomoku", "qubic", "scorefour"])
 def test_a_puzzle_of_threats_wins_against_every_reply_and_all_else_loses(name: str) -> None:
     pytest.importorskip("numba")

@@ -163,23 +163,22 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
             if is_win and found.moves[move].plies != 1 and look(game, state).threats:
                 return None
             others = [verdict for other, verdict in found.moves.items() if other != move]
-            plies = found.moves[move].plies if is_win else max(verdict.plies or 0 for verdict in others)
-            if plies is None:
+            line = winning_line(game, state, move) if is_win else ()
+            if is_win and not line:
                 return None
+            plies = len(line) if is_win else max(verdict.plies or 0 for verdict in others)
             grade = _grade(plies if is_win else plies - 1)
             why = _why(game, state, move, plies, is_win=is_win)
-            line = line_of(game, state, move, plies) if is_win else ()
-            return Puzzle(game, state, move, is_win, plies, grade, why, line)
+            return Puzzle(game, state, move, is_win, plies, grade, why, line[1:])
         if solutions and is_win:
             return None
     return None
 
 
-def line_of(game: Game[Any], state: Any, move: Move, plies: int) -> tuple[Move, ...]:  # noqa: ANN401 - any game's state
-    """Return the best play after a move that wins in so many plies; empty if it is not known to its end."""
-    found = analyse(game, state, Limit(nodes=10 * NODES), Kept(line_plies=plies))
-    line = found.moves[move].line
-    return line[1:] if len(line) == plies and line[0] == move else ()
+def winning_line(game: Game[Any], state: Any, move: Move) -> tuple[Move, ...]:  # noqa: ANN401 - any game's state
+    """Return the best play from a move that wins, to the end; empty if it is not proved that it ends there."""
+    won = analyse(game, state, Limit(nodes=(100 if is_connect4(game) else 10) * NODES)).moves[move]
+    return won.line if won.exact and len(won.line) == won.plies else ()
 
 
 def is_won_by_threats(game: Game[Any]) -> TypeGuard[LineGame]:
