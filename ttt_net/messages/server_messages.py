@@ -176,15 +176,17 @@ class Refused(ServerMessage, frozen=True, omit_defaults=True):
 class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Your player on this server, and your unfinished matches. New players get their `token` only here: keep it.
 
-    `seek` is your seek that has survived a dropped connection and stands again. `nodes` are the addresses of a cluster:
-    if this node is gone, try another, but never go from an encrypted node to an unencrypted one. `games` are games of
-    other packages. `features` lists what not every server has:
+    `features` lists what not every server has:
 
-    - `guests`, `analyse`, `hint`, `puzzle`, `blocks`, `tournaments`: these requests, and guests
+    - `guests`, `analyse`, `hint`, `puzzle`, `study`, `blocks`, `tournaments`: these requests, and guests
     - `organise`: players may make tournaments
     - `or_casual`: the field in `seek` and `challenge`
     - `seats`: `side` in `mute` and `report`
     - `chat`: texts; without it only phrases, and the field `chat` is false
+
+    `seek` is your seek that has survived a dropped connection and stands again. `nodes` are the addresses of a cluster:
+    if this node is gone, try another, but never go from an encrypted node to an unencrypted one. `games` are games of
+    other packages.
     """
 
     protocol: int
