@@ -44,6 +44,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/sdk/test_client_session.py",
         "tests/sdk/test_client_session_machine.py",
     ),
+    "ttt_net/sdk/bots.py": (
+        "tests/sdk/test_bots.py",
+        "tests/sdk/test_playing.py",
+        "tests/client/bot/test_bot.py::test_a_bot_whose_match_of_the_ladder_comes_due_makes_its_seek_anew",
+    ),
     "ttt_net/server/admission/client_address.py": ("tests/server/admission/test_client_address.py",),
     "ttt_net/server/admission/rate_limiter.py": ("tests/server/admission/test_rate_limiter.py",),
     "ttt_net/server/admission/sanctions.py": (

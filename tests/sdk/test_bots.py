@@ -1,9 +1,10 @@
 """Bots beside a naive model of a server: what a bot says, and when, in any sequence of events; on simulated time."""
 
 import asyncio
+import dataclasses
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +14,9 @@ from msgspec.structs import replace
 from tests.client.samples import ANN, played, position_after, snapshot, welcome
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.clock import TimeControl
-from ttt_net.errors import Code
+from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
+    AbortRequest,
     AddedGame,
     Adjourned,
     AgreeRequest,
@@ -24,6 +26,7 @@ from ttt_net.messages import (
     AwayInfo,
     Challenged,
     ChallengeOver,
+    ChatRequest,
     ClaimRequest,
     ClockInfo,
     Declined,
@@ -41,6 +44,7 @@ from ttt_net.messages import (
     Refused,
     Rematched,
     Request,
+    ResignRequest,
     ResumeRequest,
     SeekRequest,
     Snapshot,
@@ -48,8 +52,8 @@ from ttt_net.messages import (
     TournamentReply,
     UnseekRequest,
 )
-from ttt_net.sdk.bots import MOST_SOUGHT, Bot, BotPlan, Thought, Turn, budget_ms, is_drawable
-from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting, Tally
+from ttt_net.sdk.bots import APOLOGY, MOST_SOUGHT, Bot, BotPlan, Thought, Turn, budget_ms, is_drawable
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting, Stop, Tally
 
 GAME, CELLS = "mnk:5x5,5", 25
 DRAWABLE = 8
@@ -76,6 +80,7 @@ class Table:
     """Claims since then."""
     grace_ms: int = 0
     is_over: bool = False
+    over_at_s: float | None = None
     may_play: bool = True
     """Whether the bot has not moved at this ply, since it was last its turn."""
     is_winning: bool = False
@@ -264,7 +269,9 @@ class Server:
     def _claimed(self, table: Table, claim: ClaimRequest) -> None:
         assert table.left_at_s is not None
         assert not table.is_adjourned
-        assert not table.is_over
+        if table.is_over:  # by another claim of this moment, which the bot has not heard of yet
+            assert table.over_at_s == self.loop.time()
+            return
         early_ms = table.left_at_s * 1000 + table.grace_ms - self.loop.time() * 1000
         if early_ms > 0:
             assert table is self.to_claim
@@ -329,7 +336,7 @@ class Server:
 
     def end(self, table: Table, winner: int | None, reason: str) -> None:
         """End a match."""
-        table.is_over = True
+        table.is_over, table.over_at_s = True, self.loop.time()
         table.offers.clear()
         before = replace(table.snapshot(), outcome=None)
         self.tally = self.tally.counting(before, replace(before, outcome=OutcomeInfo(winner, reason)))
@@ -419,29 +426,41 @@ class Server:
                 self.tell(Answered(request, Refused(0, Code.UNKNOWN_MATCH, "no such match")))
                 self.kept = None if self.kept is table else self.kept
             else:
+                if not table.offers and not table.is_adjourned and table.left_at_s is None:
+                    table.offers[table.next()] = "takeback"  # while the bot was away
+                self.kept = self.kept or table
                 self.tell(table.snapshot())
 
     def pass_time(self, seconds: float) -> None:
         """Let what is due happen."""
         assert self.loop.run_until(self.loop.time() + seconds, MAX_STEPS) < MAX_STEPS
         assert self.loop.errors == []
+        assert self.bot.asked.keys() <= self.bot.matches.keys()
+        assert sum(match.outcome is not None for match in self.bot.matches.values()) <= 1
 
     def settle(self) -> None:
         """Check what holds once nothing goes wrong any more."""
         self.is_kind = True
+        self.pass_time(10)
+        if not self.task.done():
+            waited_for = [table for table in self.live if table.left_at_s is not None and not table.is_adjourned]
+            assert waited_for == [], "it claims each match whose opponent stays away"
         for table in self.live:
             if table.left_at_s is not None:
                 self.come_back(table)
         self.pass_time(10)
         assert self.bot.tally == self.tally
         if self.task.done():
+            self.task.result()
             assert self.plan.games is not None
             assert self.tally.games >= self.plan.games
             assert all(table.is_adjourned for table in self.live), "it leaves nobody in the middle of a match"
             return
         assert [table.name for table in self.live if table.is_ours] == []
         assert not self.challenges
-        assert not any(table.offers for table in self.live)
+        assert not any(table.offers for table in self.tables.values())
+        assert {table.name for table in self.live} <= self.bot.matches.keys()
+        assert len(self.bot.matches) <= len(self.live) + 1, "it keeps one match more, for a rematch"
         assert self.has_seek or self.free <= 0, "it seeks while a place is free"
 
 
@@ -476,6 +495,8 @@ FAST, PER_MOVE = TimeControl(60_000, 2_000), TimeControl(5_000, 0, per_move=True
     ("left_ms", "time", "move_ms", "budget"),
     [
         (None, None, 700, 700),
+        (None, FAST, 700, 700),
+        (10, None, 700, 700),
         (None, None, 5, 20),
         (60_000, FAST, 5_000, 3_400),
         (60_000, FAST, 3_000, 3_000),
@@ -497,13 +518,21 @@ def test_a_move_takes_a_part_of_the_time_that_is_left(
 
 
 class Desk:
-    """A bot of a tournament, and all that it says."""
+    """A bot on simulated time, and all that it says, writes and thinks about."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: BotPlan, *, thought: Thought | None = None) -> None:
         self.loop = SimulatedLoop()
         self.said: list[Request] = []
+        self.lines: list[str] = []
+        self.noticed: list[ConnectionEvent] = []
+        self.turns: list[Turn] = []
+        self.thought = thought
+        """The thought of the bot about each turn; None: the first legal move."""
+        self.refusal: Refusal | None = None
+        """The error that the connection raises, if any."""
         self._inbox: asyncio.Queue[Any] = asyncio.Queue()
-        self.bot = Bot(self, self.think, BotPlan(SeekRequest(0), None, 100, tournament="abc"), lambda text: None)
+        now_ms: Callable[[], int] = lambda: round(self.loop.time() * 1000)  # noqa: E731
+        self.bot = Bot(self, self.think, plan, self.lines.append, noticed=self.noticed.append, now_ms=now_ms)
         self.task = self.loop.create_task(self.bot.play(self._inbox))
 
     async def run(self) -> None:
@@ -512,23 +541,57 @@ class Desk:
 
     def say(self, request: Request) -> None:
         """Keep a request."""
+        if self.refusal is not None:
+            raise self.refusal
         self.said.append(request)
 
     async def think(self, turn: Turn) -> Thought:
-        """Choose the first move."""
-        return Thought(turn.legal[0])
+        """Choose the first move, or what it was told."""
+        self.turns.append(turn)
+        return self.thought or Thought(turn.legal[0])
 
-    def after(self, *events: ConnectionEvent) -> list[Request]:
-        """Return what the bot says within three seconds of these events."""
+    def after(self, *events: object, seconds: float = 3) -> list[Request]:
+        """Return what the bot says within three seconds of these events, or within another time."""
         self.said.clear()
         for event in events:
             self._inbox.put_nowait(event)
-        self.loop.run_until(self.loop.time() + 3, MAX_STEPS)
+        self.loop.run_until(self.loop.time() + seconds, MAX_STEPS)
+        assert self.loop.errors == []
+        if self.task.done() and not self.task.cancelled():
+            self.task.result()
         return list(self.said)
 
 
-def test_a_bot_of_a_tournament_enters_it_seeks_nobody_and_ends_with_it() -> None:
-    desk = Desk()
+Sit = Callable[..., Desk]
+
+
+@pytest.fixture
+def sit() -> Iterator[Sit]:
+    """Make desks, and end their bots after the test."""
+    desks: list[Desk] = []
+
+    def one(plan: BotPlan, **settings: Any) -> Desk:
+        desks.append(Desk(plan, **settings))
+        return desks[-1]
+
+    yield one
+    for desk in desks:
+        desk.task.cancel()
+        desk.after()
+
+
+SEEK = SeekRequest(0, ["tictactoe"])
+PLAN, TOURNAMENT = BotPlan(SEEK, None, 100), BotPlan(SeekRequest(0), None, 100, tournament="abc")
+
+
+def match_against(opponent: PlayerInfo, *, you: int | None = 0, **changes: Any) -> Snapshot:
+    """Return a match of the bot, in which it sits on either side."""
+    players = (opponent, MAX) if you else (MAX, opponent)
+    return replace(snapshot("tictactoe", you=you), **{"players": players, **changes})
+
+
+def test_a_bot_of_a_tournament_enters_it_seeks_nobody_and_ends_with_it(sit: Sit) -> None:
+    desk = sit(TOURNAMENT)
     enter, attend = desk.after(welcome(you=MAX))
     assert (enter, attend) == (EnterRequest(0, "abc"), AttendRequest(0, "abc"))
     challenged = Challenged(1, ANN, MAX, "tictactoe", 30_000)
@@ -545,8 +608,8 @@ def test_a_bot_of_a_tournament_enters_it_seeks_nobody_and_ends_with_it() -> None
     assert desk.task.done()
 
 
-def test_a_bot_ends_if_its_tournament_refuses_it() -> None:
-    desk = Desk()
+def test_a_bot_ends_if_its_tournament_refuses_it(sit: Sit) -> None:
+    desk = sit(TOURNAMENT)
     desk.after(Answered(EnterRequest(0, "abc"), Refused(0, Code.NOT_SEATED, "for guests only")))
     assert desk.task.done()
     assert desk.bot.farewell == Farewell(Parting.REJECTED, "for guests only", Code.NOT_SEATED)
@@ -574,3 +637,388 @@ def test_a_seek_names_as_many_games_as_it_can() -> None:
     assert plan.games_at(replace(welcome(), games=[AddedGame("hex", "Hex", "a rule")])) == list(
         plan.known[:MOST_SOUGHT]
     )
+
+
+@pytest.mark.parametrize(("opponents", "sought"), [("people", "any"), ("any", "any"), ("bots", "bots")])
+def test_a_ladder_seeks_rated_matches_with_bots_once_in_its_interval(
+    sit: Sit, opponents: Opponents, sought: Opponents
+) -> None:
+    seek = replace(SEEK, opponents=opponents)
+    desk = sit(dataclasses.replace(PLAN, seek=seek, ladder_s=600))
+    marked = replace(seek, rated=True, or_casual=True, opponents=sought)
+    assert desk.after(welcome(you=MAX)) == [seek], "an older server would refuse the mark"
+    assert sit(PLAN).after(welcome(you=MAX, features=["or_casual"])) == [SEEK], "this bot has no ladder"
+    assert desk.after(match_against(ZED), Ended("m1", 2, 0, None, "abort"), welcome(you=MAX, features=["or_casual"]))[
+        -1:
+    ] == [seek]
+    assert desk.after(match_against(ANN, match="m2"), Ended("m2", 2, 0, None, "abort")) == [marked]
+
+
+@pytest.mark.parametrize("you", [0, 1])
+@pytest.mark.parametrize(("opponent", "is_rated"), [(ZED, True), (ZED, False), (ANN, True)])
+def test_a_rated_match_with_a_bot_postpones_the_next_one_of_the_ladder(
+    sit: Sit, opponent: PlayerInfo, you: int, *, is_rated: bool
+) -> None:
+    desk = sit(dataclasses.replace(PLAN, ladder_s=600))
+    marked = replace(SEEK, rated=True, or_casual=True)
+    assert desk.after(welcome(you=MAX, features=["or_casual"])) == [marked]
+    match, is_rung = match_against(opponent, you=you, rated=is_rated), is_rated and opponent is ZED
+    desk.after(match, seconds=1)
+    assert desk.after(Ended("m1", 2, 0, None, "abort"), seconds=1) == [SEEK if is_rung else marked]
+    assert desk.after(seconds=597.99) == []
+    assert desk.after(seconds=0.1) == [marked] * is_rung, "the open seek is made anew"
+
+
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_a_due_match_of_the_ladder_is_not_sought_while_no_seek_is_open(sit: Sit, *, is_busy: bool) -> None:
+    desk = sit(dataclasses.replace(PLAN, ladder_s=5))
+    desk.after(welcome(you=MAX, features=["or_casual"]), match_against(ZED, rated=True))
+    if not is_busy:
+        assert desk.after(Adjourned("m1", 2, 0, 1), seconds=0.5) == [SEEK]
+        desk.after(Answered(SEEK, Refused(0, Code.TOO_FAST, "no", 60_000)), seconds=0.5)
+    assert desk.after(seconds=5) == []
+
+
+@pytest.mark.parametrize("games", [[], ["tictactoe"]])
+def test_a_bot_seeks_the_games_that_it_knows_where_a_server_has_others(sit: Sit, games: list[str]) -> None:
+    plan = BotPlan(SeekRequest(0, games), None, 100, knows=lambda game: game != "hex", known=("connect4",))
+    added = [AddedGame("hex", "Hex", "a rule")]
+    (seek,) = sit(plan).after(replace(welcome(you=MAX), games=added))
+    assert seek == SeekRequest(0, games or ["connect4"])
+    (seek,) = sit(plan).after(welcome(you=MAX))
+    assert seek == SeekRequest(0, games)
+
+
+@pytest.mark.parametrize("ply", [0, 1, 2])
+def test_a_bot_without_a_move_leaves_the_match_and_says_why(sit: Sit, ply: int) -> None:
+    desk = sit(PLAN, thought=Thought(None, objection="no idea"))
+    desk.after(welcome(you=MAX))
+    said = desk.after(match_against(ANN, you=ply % 2, position=snapshot(moves=[0, 1][:ply]).position))
+    left: list[Request] = [ChatRequest(0, match="m1", text=APOLOGY), ResignRequest(0, match="m1")]
+    assert said == (left if ply == 2 else [AbortRequest(0, match="m1")])
+    assert desk.lines == ["Leaving the match: no idea."]
+    assert len(desk.after(match_against(ANN, match="m2"))) == 1, "it goes on with the next"
+
+
+def test_a_bot_moves_no_faster_than_its_pace(sit: Sit) -> None:
+    desk = sit(dataclasses.replace(PLAN, pace_s=2))
+    desk.after(welcome(you=MAX))
+    assert desk.after(match_against(ANN), seconds=1.9) == []
+    assert desk.after(seconds=0.2) == [PlayRequest(0, match="m1", ply=0, move=0)]
+
+
+@pytest.mark.parametrize("change", ["takeback", "over", "unknown", None])
+def test_a_move_is_dropped_if_the_match_changes_while_the_bot_thinks(sit: Sit, change: str | None) -> None:
+    desk = sit(dataclasses.replace(PLAN, pace_s=2))
+    match = match_against(ANN, moves=[0, 1], position=snapshot(moves=[0, 1]).position, seq=3)
+    desk.after(welcome(you=MAX), match, seconds=1)
+    events: dict[str | None, list[object]] = {
+        "takeback": [Tookback("m1", 4, 0, 1, 1, position=snapshot(moves=[0]).position)],
+        "over": [Ended("m1", 4, 0, 0, "resign")],
+        "unknown": [Answered(ResumeRequest(0, "m1", 0), Refused(0, Code.UNKNOWN_MATCH, "no"))],
+        None: [],
+    }
+    said = desk.after(*events[change])
+    assert PlayRequest(0, match="m1", ply=2, move=2) in said or change is not None
+    assert not any(isinstance(request, PlayRequest) for request in said) or change is None
+
+
+def test_a_bot_stops_when_it_is_told_and_ignores_what_is_no_event(sit: Sit) -> None:
+    desk = sit(PLAN)
+    assert desk.after("something", welcome(you=MAX)) == [SEEK]
+    assert desk.noticed == [welcome(you=MAX)]
+    desk.after(Stop())
+    assert desk.task.done()
+    desk.task.result()
+
+
+def test_a_farewell_ends_a_bot(sit: Sit) -> None:
+    desk, farewell = sit(PLAN), Farewell(Parting.GIVEN_UP, "no server")
+    desk.after(welcome(you=MAX))
+    assert desk.after(farewell) == []
+    desk.task.result()
+    assert desk.bot.farewell == farewell
+
+
+def test_a_request_that_cannot_be_made_is_a_line_for_the_operator(sit: Sit) -> None:
+    desk = sit(PLAN)
+    desk.refusal = Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")
+    desk.after(welcome(you=MAX))
+    assert desk.lines == ["the server has not answered the last requests yet."]
+
+
+@pytest.mark.parametrize(("by", "is_answered"), [(ANN, True), (MAX, False)])
+def test_only_challenges_of_others_are_answered_and_only_by_a_player(
+    sit: Sit, by: PlayerInfo, *, is_answered: bool
+) -> None:
+    desk = sit(PLAN)
+    challenged = Challenged(1, by, MAX, "tictactoe", 30_000)
+    assert desk.after(challenged) == []
+    desk.after(welcome(you=MAX))
+    assert bool(desk.after(challenged)) is is_answered
+
+
+@pytest.mark.parametrize("you", [0, 1])
+def test_the_match_with_the_least_time_on_the_own_clock_comes_first_and_shares_the_time(sit: Sit, you: int) -> None:
+    desk = sit(BotPlan(SEEK, None, 3_000, places=5, pace_s=1))
+    desk.after(welcome(you=MAX))
+    position = snapshot(moves=[0][:you]).position
+    first = match_against(ANN, you=you, position=position, match="first")
+    others = []
+    for name, left_ms in (("untimed", None), ("slow", 50_000), ("fast", 5_000)):
+        clock = None if left_ms is None else ClockInfo((left_ms, 9_000) if you == 0 else (9_000, left_ms), you)
+        others.append(replace(first, match=name, clock=clock, time=FAST))
+    desk.after(first, seconds=0.5)
+    desk.after(*others, seconds=10)
+    assert [turn.match.id for turn in desk.turns] == ["first", "fast", "slow", "untimed"]
+    assert [turn.ms for turn in desk.turns] == [3_000, 1_000, 1_500, 3_000]
+    assert [turn.clock for turn in desk.turns] == [None, (5_000, 9_000), (50_000, 9_000), None]
+
+
+@pytest.mark.parametrize(("changes", "kind"), [({}, "draw"), ({"rated": True}, "win"), ({"tournament": "abc"}, "win")])
+@pytest.mark.parametrize("you", [0, 1])
+def test_a_bot_claims_once_the_grace_is_over(sit: Sit, changes: dict[str, Any], kind: Any, you: int) -> None:
+    desk = sit(PLAN)
+    present = (False, True) if you else (True, False)
+    desk.after(welcome(you=MAX), match_against(ANN, you=you, **changes))
+    away = AwayInfo(1 - you, on_purpose=False, claim_in_ms=5_000)
+    assert desk.after(Presence("m1", 1 - you, online=False, away=away), seconds=5) == []
+    assert desk.after(seconds=1) == [ClaimRequest(0, match="m1", kind=kind)]
+    refused = Refused(0, Code.OPPONENT_HERE, "wait", 700)
+    assert desk.after(Answered(desk.said[0], refused), seconds=0.7) == []
+    claim = desk.after(seconds=0.1)
+    assert claim == [ClaimRequest(0, match="m1", kind=kind)]
+    assert desk.after(Answered(claim[0], replace(refused, retry_after_ms=None))) == []
+    assert desk.after(match_against(ANN, you=you, present=present, **changes)) == [], "it is the same absence"
+
+
+@pytest.mark.parametrize("how", ["back", "adjourned", "over", "unknown"])
+def test_a_claim_is_not_made_for_a_match_that_does_not_wait_any_more(sit: Sit, how: str) -> None:
+    desk = sit(PLAN)
+    away = AwayInfo(1, on_purpose=False, claim_in_ms=5_000)
+    desk.after(welcome(you=MAX), match_against(ANN))
+    desk.after(Presence("m1", 1, online=False, away=away))
+    events: dict[str, object] = {
+        "back": Presence("m1", 1, online=True),
+        "adjourned": Adjourned("m1", 2, 0, 1),
+        "over": Ended("m1", 2, 0, 0, "resign"),
+        "unknown": Answered(ResumeRequest(0, "m1", 0), Refused(0, Code.UNKNOWN_MATCH, "no")),
+    }
+    desk.after(events[how])
+    assert not any(isinstance(request, ClaimRequest) for request in desk.after(seconds=9))
+
+
+@pytest.mark.parametrize(("retry_after_ms", "wait_s"), [(500, 0.5), (None, 2.0)])
+def test_a_refused_seek_is_made_again_after_the_announced_wait(
+    sit: Sit, retry_after_ms: int | None, wait_s: float
+) -> None:
+    desk = sit(PLAN)
+    (seek,) = desk.after(welcome(you=MAX))
+    refused = Refused(0, Code.TOO_FAST, "no", retry_after_ms)
+    assert desk.after(Answered(seek, refused), seconds=wait_s - 0.1) == []
+    assert desk.after(seconds=0.2) == [seek]
+    assert desk.after(Answered(seek, Refused(0, Code.NOT_SEEKING, "cancelled"))) == [], "the next one stands"
+
+
+@pytest.mark.parametrize(("code", "is_claimed"), [(Code.TOO_MANY_MATCHES, True), (Code.TOO_FAST, False)])
+def test_a_bot_with_too_many_matches_claims_the_one_that_waits_longest(
+    sit: Sit, code: Code, *, is_claimed: bool
+) -> None:
+    desk = sit(BotPlan(SEEK, None, 100, places=4))
+    (seek,) = desk.after(welcome(you=MAX))
+    for name in ("over", "adjourned", "older", "newer"):
+        desk.after(match_against(ANN, match=name))
+        desk.after(Presence(name, 1, online=False))
+        if name == "over":
+            desk.after(Ended(name, 2, 0, 0, "resign"), Presence(name, 1, online=True), Presence(name, 1, online=False))
+        elif name == "adjourned":
+            desk.after(Adjourned(name, 2, 0, 1))
+    said = desk.after(Answered(seek, Refused(0, code, "no", 60_000)))
+    assert said == [ClaimRequest(0, match="older", kind="draw")] * is_claimed
+
+
+def test_a_move_that_could_not_be_stored_is_made_again_unless_the_match_went_on(sit: Sit) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX))
+    (play,) = desk.after(match_against(ANN))
+    refused = Answered(play, Refused(0, Code.STORAGE, "full", 500))
+    assert desk.after(refused, seconds=0.4) == []
+    assert desk.after(seconds=0.2) == [play]
+    assert desk.after(Answered(play, Refused(0, Code.STALE_PLY, "no"))) == [], "any other refusal is left alone"
+    desk.after(refused, played("tictactoe", [0]))
+    assert desk.said == []
+    assert desk.after(Answered(replace(play, match="gone"), refused.answer)) == []
+
+
+@pytest.mark.parametrize("how", ["waits", "is here", "not adjourned", "over"])
+@pytest.mark.parametrize("you", [0, 1])
+def test_a_bot_thinks_about_every_match_in_which_it_is_to_move_and_may(sit: Sit, how: str, you: int) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX))
+    match = match_against(ANN, you=you, position=snapshot(moves=[0][:you]).position, adjourned=how != "not adjourned")
+    is_away = how in ("waits", "not adjourned")
+    match = replace(match, present=(you == 0 or not is_away, you == 1 or not is_away))
+    match = replace(match, outcome=OutcomeInfo(you, "resign") if how == "over" else None)
+    desk.after(match)
+    assert len(desk.turns) == (how in ("is here", "not adjourned"))
+    desk.after(Presence("m1", 1 - you, online=True))
+    assert len(desk.turns) == (how != "over")
+
+
+@pytest.mark.parametrize("opponent", [ANN, ZED])
+def test_a_turn_shows_the_match_as_it_stands(sit: Sit, opponent: PlayerInfo) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX), match_against(opponent, you=1))
+    move = played("tictactoe", [4])
+    desk.after(move, move, Presence("another", 0, online=False))
+    (turn,) = desk.turns
+    assert (turn.match.moves, turn.position.rows, turn.position.mark) == ((4,), ("...", ".X.", "..."), "O")
+    assert (turn.match.opponent, turn.match.is_against_bot) == (opponent.name, opponent is ZED)
+    assert desk.after(match_against(opponent, match="watched", you=None)) == []
+    assert desk.bot.matches.keys() == {"m1"}
+
+
+@pytest.mark.parametrize("is_winning", [True, False])
+def test_a_bot_that_sees_a_win_declines_a_draw_until_it_sees_it_no_more(sit: Sit, *, is_winning: bool) -> None:
+    desk = sit(PLAN, thought=Thought(4, not is_winning))
+    desk.after(welcome(you=MAX), match_against(ANN, you=1))
+    desk.after(played("tictactoe", [0]))
+    desk.thought = Thought(1, is_winning)
+    desk.after(played("tictactoe", [0, 4]), played("tictactoe", [0, 4, 8]), played("tictactoe", [0, 4, 8, 1]))
+    desk.after(played("tictactoe", [0, 4, 8, 1, 7]))
+    (answer,) = desk.after(Offered("m1", 7, 0, 0, "draw"))
+    assert isinstance(answer, DeclineRequest if is_winning else AgreeRequest)
+
+
+@pytest.mark.parametrize("code", [Code.UNKNOWN_GAME, Code.BAD_MESSAGE, Code.ALWAYS_CASUAL])
+def test_a_seek_that_can_never_be_made_ends_the_bot(sit: Sit, code: Code) -> None:
+    desk = sit(PLAN)
+    (seek,) = desk.after(welcome(you=MAX))
+    assert desk.after(Answered(seek, Refused(0, code, "never"))) == []
+    assert desk.task.done()
+    assert desk.bot.farewell == Farewell(Parting.REJECTED, "never", code)
+
+
+def test_nothing_is_sought_after_a_farewell(sit: Sit) -> None:
+    desk = sit(PLAN)
+    (seek,) = desk.after(welcome(you=MAX))
+    farewell = Farewell(Parting.GIVEN_UP, "no server")
+    assert desk.after(Answered(seek, Refused(0, Code.TOO_FAST, "no", 1_000)), farewell) == []
+
+
+@pytest.mark.parametrize("is_waiting", [True, False])
+def test_a_bot_ends_with_its_games_if_no_other_match_needs_it(sit: Sit, *, is_waiting: bool) -> None:
+    desk = sit(dataclasses.replace(PLAN, games=1))
+    desk.after(welcome("m1", "m2", you=MAX), match_against(ANN), Ended("m1", 2, 0, 0, "resign"))
+    assert not desk.task.done(), "the other match is not shown yet"
+    desk.after(match_against(ANN, match="m2", adjourned=is_waiting))
+    assert desk.task.done() is is_waiting
+    desk.after(Ended("m2", 2, 0, 0, "resign"))
+    assert desk.task.done()
+
+
+def test_a_bot_of_a_tournament_that_is_over_waits_for_matches_that_are_not_shown_yet(sit: Sit) -> None:
+    desk = sit(TOURNAMENT)
+    over = TournamentReply("abc", 9, "Cup", "swiss", "tictactoe", FAST, "over", 1, 1, 2, 1, 1, [], [], [], 0)
+    desk.after(welcome("m1", you=MAX), over)
+    assert not desk.task.done()
+    desk.after(Answered(ResumeRequest(0, "m1", 0), Refused(0, Code.UNKNOWN_MATCH, "no")))
+    assert desk.task.done()
+
+
+CHALLENGED = Challenged(1, ANN, MAX, "tictactoe", 30_000)
+ACCEPTED = AnswerRequest(0, challenge=1, accept=True)
+LATER = AnswerRequest(0, challenge=1, accept=False, reason="later")
+
+
+@pytest.mark.parametrize(
+    ("events", "answer"),
+    [
+        ([], LATER),
+        ([welcome("m1", you=MAX), match_against(ANN)], ACCEPTED),
+        ([ChallengeOver(1, "gone")], ACCEPTED),
+        ([Answered(ACCEPTED, Refused(0, Code.OPPONENT_GONE, "no"))], ACCEPTED),
+        ([Answered(LATER, Refused(0, Code.OPPONENT_GONE, "no"))], LATER),
+        ([match_against(ANN)], LATER),
+        ([match_against(ANN, match="m2", outcome=OutcomeInfo(0, "line"))], LATER),
+        ([match_against(ANN, match="m2")], LATER),
+        ([match_against(ANN, match="m2"), Ended("m2", 2, 0, 0, "resign")], ACCEPTED),
+    ],
+)
+def test_an_accepted_challenge_takes_a_place_until_its_match_begins(
+    sit: Sit, events: list[object], answer: AnswerRequest
+) -> None:
+    desk = sit(dataclasses.replace(PLAN, places=2))
+    desk.after(welcome(you=MAX), match_against(ANN))
+    assert desk.after(CHALLENGED) == [ACCEPTED]
+    desk.after(*events)
+    assert desk.after(CHALLENGED) == [answer]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_bot_seeks_again_when_an_opponent_is_gone_unless_it_does_already(sit: Sit, *, is_open: bool) -> None:
+    desk = sit(PLAN)
+    (seek,) = desk.after(welcome(you=MAX))
+    if not is_open:
+        desk.after(Answered(seek, Refused(0, Code.TOO_FAST, "no", 60_000)))
+    desk.after(CHALLENGED)
+    ended = match_against(ANN, match="m9", outcome=OutcomeInfo(0, "line"))
+    assert desk.after(ended, Answered(ACCEPTED, Refused(0, Code.OPPONENT_GONE, "no"))) == [SEEK] * (not is_open)
+
+
+def test_a_bot_seeks_when_a_match_that_it_should_resume_is_gone(sit: Sit) -> None:
+    desk = sit(PLAN)
+    assert desk.after(welcome("m1", you=MAX)) == []
+    assert desk.after(Answered(ResumeRequest(0, "m1", 0), Refused(0, Code.UNKNOWN_MATCH, "no"))) == [SEEK]
+
+
+def test_no_due_match_of_the_ladder_is_sought_while_the_last_place_is_promised(sit: Sit) -> None:
+    desk = sit(dataclasses.replace(PLAN, places=2, ladder_s=20))
+    desk.after(welcome(you=MAX, features=["or_casual"]))
+    assert desk.after(match_against(ZED, rated=True))[0] == SEEK
+    assert desk.after(CHALLENGED) == [ACCEPTED]
+    assert desk.after(seconds=20) == []
+
+
+def test_no_rematch_is_accepted_or_declined_while_the_last_place_is_promised(sit: Sit) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX), match_against(ANN), Ended("m1", 2, 0, 0, "resign"))
+    assert desk.after(CHALLENGED) == [ACCEPTED]
+    assert desk.after(Offered("m1", 3, 0, 1, "rematch")) == []
+
+
+def test_a_claim_that_is_refused_because_the_opponent_is_back_is_not_repeated(sit: Sit) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX), match_against(ANN))
+    away = AwayInfo(1, on_purpose=False, claim_in_ms=1_000)
+    (claim,) = [each for each in desk.after(Presence("m1", 1, online=False, away=away)) if each != SEEK]
+    assert desk.after(Presence("m1", 1, online=True), Answered(claim, Refused(0, Code.OPPONENT_HERE, "no", 500))) == []
+
+
+@pytest.mark.parametrize(
+    ("games", "knows", "objection", "reason"),
+    [
+        (["tictactoe"], True, None, None),
+        (["tictactoe"], False, None, "another_game"),
+        ([], False, None, "another_game"),
+        (["gomoku"], True, None, "another_game"),
+        ([], True, "another_time", "another_time"),
+    ],
+)
+def test_a_plan_says_why_it_declines_a_challenge(
+    games: list[str], objection: Any, reason: str | None, *, knows: bool
+) -> None:
+    plan = BotPlan(SeekRequest(0, games), None, 100, knows=lambda game: knows, objects=lambda challenged: objection)
+    assert plan.objection(CHALLENGED) == reason
+
+
+def test_a_rematch_is_accepted_instead_of_a_seek_while_a_place_is_free(sit: Sit) -> None:
+    desk = sit(PLAN)
+    desk.after(welcome(you=MAX), match_against(ANN))
+    assert desk.after(Ended("m1", 2, 0, 0, "resign")) == [SEEK]
+    agree = AgreeRequest(0, "m1", 3)
+    assert desk.after(Offered("m1", 3, 0, 1, "rematch")) == [UnseekRequest(0), agree]
+    assert desk.after(Answered(agree, Refused(0, Code.OPPONENT_GONE, "no"))) == [SEEK]
+    assert desk.after(Offered("m1", 3, 0, 1, "rematch"), Offered("m1", 4, 0, 0, "rematch")) == [], "once, nor our own"
+    desk.after(match_against(ZED, match="m2"))
+    assert desk.after(Offered("m1", 5, 0, 1, "rematch")) == [], "no place is free"

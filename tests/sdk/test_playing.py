@@ -247,3 +247,6 @@ def test_a_turn_in_a_game_with_gravity_has_columns() -> None:
     assert turn.clock == (8_000, 9_000)
     with pytest.raises(ValueError, match="9 is no legal move; legal are 1, 2, 3"):
         turn.move_named(9)
+    assert turn_of(replace(match, game=replace(game, gravity=False)), 500).columns == []
+    swapping = replace(game, move_names=["swap", *names[1:]])
+    assert turn_of(replace(match, game=swapping, position=replace(position, legal=[0, 1])), 500).columns == [2]

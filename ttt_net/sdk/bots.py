@@ -160,9 +160,14 @@ def game_of(info: messages.GameInfo) -> BotGame:
     )
 
 
+def _side_of(match: messages.Snapshot) -> int:
+    """Return our side in a match of ours."""
+    return match.you or 0
+
+
 def turn_of(match: messages.Snapshot, ms: int) -> Turn:
     """Return the turn in a snapshot of our match."""
-    side, game = match.you or 0, game_of(match.game)
+    side, game = _side_of(match), game_of(match.game)
     board, width = match.position.board, game.width
     opponent = match.players[1 - side]
     clock = None
@@ -338,7 +343,7 @@ class Bot:
         """The unfinished matches that the server has named but not sent yet."""
         self._accepting = 0
         """Challenges that we have accepted, without a result yet."""
-        self._kept: str | None = None
+        self._kept = ""
         """The finished match that is kept until another one begins, so that a rematch can be accepted."""
         self._wins: set[str] = set()
         self._answered_offers: dict[str, int] = {}
@@ -421,11 +426,12 @@ class Bot:
             case Farewell():
                 self.farewell = event
             case messages.Snapshot() if event.you is not None:
-                kept = self.matches.get(self._kept) if self._kept is not None else None
-                if event.match not in self.matches and event.outcome is None:
+                kept = self.matches.get(self._kept)
+                is_new = event.match not in self.matches and event.outcome is None
+                if is_new:
                     self._is_seeking = False
                 self._keep(event)
-                if kept is None or kept.outcome is not None:
+                if kept is None or (is_new and kept.outcome is not None):
                     self._kept = event.match
                 self._forget_ended()
             case messages.TournamentReply(state="over"):
@@ -455,7 +461,7 @@ class Bot:
     def _watch_absences(self) -> None:
         """Record absent opponents, and check their matches again when the grace is over."""
         live = {name: match for name, match in self.matches.items() if match.outcome is None}
-        away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
+        away = {name for name, match in live.items() if not match.present[1 - _side_of(match)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
         for name in away - self._away_since_ms.keys():
             self._away_since_ms[name] = self._now_ms()
@@ -469,9 +475,10 @@ class Bot:
 
     def _end_abandoned(self, name: str, since_ms: int | None) -> None:
         """Claim a match whose opponent has been away since then: a win if rated, a draw if casual."""
-        match = self.matches.get(name)
-        is_away = since_ms is not None and self._away_since_ms.get(name) == since_ms
-        if match is not None and match.outcome is None and is_away and not match.adjourned:
+        if since_ms is None or self._away_since_ms.get(name) != since_ms:
+            return
+        match = self.matches[name]
+        if not match.adjourned:
             kind: messages.ClaimKind = "win" if match.rated or match.tournament is not None else "draw"
             self._say(messages.ClaimRequest(0, match=name, kind=kind))
 
@@ -486,7 +493,7 @@ class Bot:
     def _wanted(self) -> messages.SeekRequest:
         """The seek that is due now; for a match of the ladder, it also accepts bots, and is rated only against them."""
         seek = self._plan.seek
-        if self._named and not seek.games:
+        if not seek.games:
             seek = replace(seek, games=self._named)
         if self._plan.ladder_s is None or not self._may_ladder or self._now_ms() < self._ladder_from_ms:
             return seek
@@ -496,7 +503,7 @@ class Bot:
 
     def _note_ladder(self, match: messages.Snapshot) -> None:
         """Postpone the next match of the ladder if this is one, and renew the open seek."""
-        if self._plan.ladder_s is None or not match.rated or match.players[1 - (match.you or 0)].bot is None:
+        if self._plan.ladder_s is None or not match.rated or match.players[1 - _side_of(match)].bot is None:
             return
         self._ladder_from_ms = self._now_ms() + int(self._plan.ladder_s * 1000)
         asyncio.get_running_loop().call_later(self._plan.ladder_s + _MARGIN_S, self._seek_ladder)
@@ -508,7 +515,7 @@ class Bot:
     @property
     def _free_places(self) -> int:
         """How many more matches we may begin now; an adjourned one occupies no place."""
-        if self._is_done or self.you is None:
+        if self._is_done:
             return 0
         live = {name for name, match in self.matches.items() if match.outcome is None and not match.adjourned}
         busy = len(live | self._unseen) + self._accepting
@@ -526,26 +533,21 @@ class Bot:
 
     def _find_jobs(self) -> None:
         """Start the engine on every match in which it is our turn, once each."""
-        self.asked = {name: ply for name, ply in self.asked.items() if self._is_live(name)}
+        self.asked = {name: ply for name, ply in self.asked.items() if name in self.matches}
         self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
         for name, match in self.matches.items():
             ply = match.position.ply
-            is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
+            is_waiting = match.adjourned and not match.present[1 - _side_of(match)]
             is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
             if is_ours and self.asked.get(name) != ply:
                 self.asked[name] = ply
                 self.queue.add(name)
 
-    def _is_live(self, name: str) -> bool:
-        """Tell whether a match is known and unfinished."""
-        match = self.matches.get(name)
-        return match is not None and match.outcome is None
-
     async def _think_all(self) -> None:
         while True:
             name = await self.queue.next(self._left_ms)
             match = self.matches.get(name)
-            if match is None or match.outcome is not None or match.position.to_move != match.you:
+            if match is None or match.position.to_move != match.you:
                 continue
             thought = await self._think(turn_of(match, self.budget_ms(match)))
             await asyncio.sleep(self._plan.pace_s)
@@ -573,12 +575,12 @@ class Bot:
 
     def budget_ms(self, match: messages.Snapshot) -> int:
         """Return the thinking time for a move, so that the clock lasts and no opponent waits too long."""
-        return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
+        return budget_ms(match, _side_of(match), self._plan.move_ms // (1 + len(self.queue)))
 
     def _left_ms(self, name: str) -> float:
         """Return the time on our clock, by which matches are prioritized."""
         match = self.matches.get(name)
-        return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
+        return math.inf if match is None or match.clock is None else match.clock.remaining_ms[_side_of(match)]
 
     def _answer_offer(self, name: str, offer: messages.OfferInfo) -> None:
         """Accept or decline an offer of the opponent, once; a rematch without a free place stays open."""
@@ -641,13 +643,13 @@ class Bot:
 
     def _claim_oldest(self) -> None:
         """Make room by claiming the match whose opponent has been away the longest."""
-        away = [name for name in self._away_since_ms if self._is_live(name) and not self.matches[name].adjourned]
+        away = [name for name in self._away_since_ms if not self.matches[name].adjourned]
         if away:
             oldest = min(away, key=lambda name: self._away_since_ms[name])
             self._end_abandoned(oldest, self._away_since_ms[oldest])
 
     def _play_again(self, play: messages.PlayRequest, moves: Sequence[int]) -> None:
-        if self.asked.get(play.match) == play.ply and self._still_stands(play.match, moves):
+        if self._still_stands(play.match, moves):
             self._say(play)
 
     def _say(self, request: messages.Request) -> None:
