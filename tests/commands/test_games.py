@@ -121,7 +121,7 @@ LOST = "Game: tictactoe\nFirst: Ann\nSecond: Ben\nResult: 1-0\nReason: line\n\n1
     ("whose", "typed", "said"),
     [
         ([], "c1 nowhere b1 a1", "You found 1 of 3 moves of Ann, 2 as good as theirs."),
-        (["second"], "b3 a1", "You found 0 of 2 moves of Ben, 1 as good, 1 gave something away."),
+        (["second"], "b3 a1", "You found 0 of 2 moves of Ben, 1 as good, 1 worse."),
     ],
 )
 def test_the_moves_of_a_record_are_guessed_before_they_are_shown(

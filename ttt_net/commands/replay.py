@@ -106,7 +106,7 @@ def guess_moves(record: Record, whose: str) -> None:
         known = described(msgspec.convert(as_json(game, each), JudgedMove))
         found.append(judge(each.move, guess, game.move_names, known))
         names = game.move_names[guess], game.move_names[each.move]
-        console.print(told(found[-1], *names, player, is_turning=known.turning), markup=False)
+        console.print(told(found[-1], *names, player, known), markup=False)
         console.print()
     if found:
         console.print(total(found, player), markup=False)

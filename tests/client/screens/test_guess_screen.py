@@ -75,11 +75,11 @@ def test_another_move_is_judged_once_the_analysis_is_there() -> None:
     assert verdict(display) == "Ann played c3."
     moves = [AnalysedMove(3, 2, 1, ["c3"], keeping=["c3", "a1"])]
     analysed = update(display, AnalysisReply("m1", moves, exact=True), 0)
-    assert "b1 gives something away. Ann played c3." in drawn(analysed)
+    assert "b1 gives the win away. Ann played c3." in drawn(analysed)
     assert pressed(analysed, "left")[0].page.ply == 2
     display = pressed(analysed, "right")[0]
     display = pressed(display, "S" if "s" in NAMES else "s")[0]
-    assert drawn(display).count("Ann played a1. You found 1 of 3 moves of Ann, 1 gave something away, 1 shown.") == 1
+    assert drawn(display).count("Ann played a1. You found 1 of 3 moves of Ann, 1 worse, 1 shown.") == 1
 
 
 def test_moves_are_guessed_by_name_and_with_the_cursor() -> None:
@@ -162,8 +162,10 @@ def test_guesses_are_judged_by_the_moves_that_keep_the_result() -> None:
 
 
 def test_a_guess_may_be_better_than_the_move_that_was_played() -> None:
-    better = told(Guess.KEPT, "b2", "a3", "Ann", is_turning=True)
-    assert better == "b2 is better. Ann played a3, which gave something away."
-    assert told(Guess.SAME, "a3", "a3", "Ann", is_turning=True) == "Yes, a3, although it gave something away."
+    missed, lost = AnalysedMove(1, 0, 0, ["b2"], turning=True), AnalysedMove(1, 0, -1, ["b2"], turning=True)
+    assert told(Guess.KEPT, "b2", "a3", "Ann", missed) == "b2 is better. Ann played a3, which gave the win away."
+    assert told(Guess.SAME, "a3", "a3", "Ann", lost) == "Yes, a3, although it lost the game."
+    assert told(Guess.GIVEN_AWAY, "c1", "a3", "Ann", lost) == "c1 is no better. Ann played a3, which lost the game."
+    assert told(Guess.GIVEN_AWAY, "c1", "b2", "Ann", AnalysedMove(1, 4, 0, ["b2"])) == "c1 loses. Ann played b2."
     found = [Guess.SAME, Guess.KEPT, Guess.KEPT, Guess.UNKNOWN]
     assert total(found, "Ann") == "You found 1 of 4 moves of Ann, 2 as good as theirs, 1 not judged."

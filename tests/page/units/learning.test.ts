@@ -381,7 +381,7 @@ test("moves of strong bots are guessed before they are shown, judged and counted
   await page.press("Next");
   await page.until(".puzzle", "Move 3 of 5: what did Sophia play?");
   await page.tap(8);
-  await page.until(".verdict", "c1 gives something away. Sophia played c3.");
+  await page.until(".verdict", "c1 gives the win away. Sophia played c3.");
   await page.press("Next");
   await page.tap(6);
   await page.until(".verdict", "Correct: a1!");
@@ -410,7 +410,7 @@ test("the moves of an analysed match of one's own are guessed, too", async () =>
   await page.until(".verdict", "Correct: b2!");
   await page.press("Next");
   await page.tap(8);
-  await page.until(".verdict", "c1 gives something away. Ann played c3.");
+  await page.until(".verdict", "c1 loses. Ann played c3.");
   assert.ok(![...document.querySelectorAll("button")].some((each) => each.textContent === "Another match"));
 });
 

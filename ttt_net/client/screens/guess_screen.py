@@ -80,23 +80,28 @@ def total(guesses: Sequence[Guess], player: str) -> str:
     said = [f"You found {counts[Guess.SAME]} of {counted(len(guesses), 'move')} of {player}"]
     rest = {
         Guess.KEPT: "as good" if counts[Guess.KEPT] == 1 else "as good as theirs",
-        Guess.GIVEN_AWAY: "gave something away",
+        Guess.GIVEN_AWAY: "worse",
         Guess.UNKNOWN: "not judged",
         Guess.SHOWN: "shown",
     }
     return ", ".join(said + [f"{counts[guess]} {text}" for guess, text in rest.items() if counts[guess]]) + "."
 
 
-def told(guess: Guess, guessed: str, played: str, player: str, *, is_turning: bool) -> str:
-    """Return the worth of a guess as a sentence; `is_turning`: the played move gave something away."""
-    theirs = f"{player} played {played}{', which gave something away' if is_turning else ''}."
+def told(guess: Guess, guessed: str, played: str, player: str, judged: AnalysedMove | None) -> str:
+    """Return the worth of a guess as a sentence, by what an engine knows of the move that was played."""
+    value = judged.value if judged is not None else 0
+    is_turning = judged is not None and judged.turning
+    cost = ("gave the win away" if value == 0 else "lost the game") if is_turning else ""
+    theirs = f"{player} played {played}{f', which {cost}' if cost else ''}."
     match guess:
         case Guess.SAME:
-            return f"Yes, {played}{', although it gave something away' if is_turning else ''}."
+            return f"Yes, {played}{f', although it {cost}' if cost else ''}."
         case Guess.KEPT:
-            return f"{guessed} is {'better' if is_turning else 'as good'}. {theirs}"
+            return f"{guessed} is {'better' if cost else 'as good'}. {theirs}"
+        case Guess.GIVEN_AWAY if is_turning:
+            return f"{guessed} is no better. {theirs}"
         case Guess.GIVEN_AWAY:
-            return f"{guessed} gives something away. {theirs}"
+            return f"{guessed} {'gives the win away' if value == 1 else 'loses'}. {theirs}"
         case _:
             return theirs
 
@@ -248,10 +253,8 @@ def verdict(display: Display) -> str:
     said = []
     if ply - 1 in found and not is_asked(display):
         guess, move = guessing.guesses[ply - 1], state.match.moves[ply - 1]
-        move_judged = judged.get(ply)
-        is_turning = move_judged is not None and move_judged.turning
         shown = clean(names[guess], 12) if guess is not None else ""
-        said.append(told(found[ply - 1], shown, words.move_name(state.match, move), player, is_turning=is_turning))
+        said.append(told(found[ply - 1], shown, words.move_name(state.match, move), player, judged.get(ply)))
     if ply == len(state.match.moves) and found:
         said.append(total(list(found.values()), player))
     return " ".join(said)

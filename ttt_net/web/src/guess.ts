@@ -59,7 +59,8 @@ function verdict(study: Study, name: string): Tree | false {
   if (!judged || guessed === undefined) return false;
   const [made, played] = [moveName(match.game, guessed ?? -1), moveName(match.game, judged.move)];
   const found = worth(study, judged, guessed);
-  const said = { same: f(w.puzzleRight, played), kept: f(w.guessKept, made), wrong: f(w.guessWrong, made), "": "" }[found];
+  const wrong = judged.turning ? "" : f(judged.value === 1 ? w.guessLosesWin : w.guessLoses, made);
+  const said = { same: f(w.puzzleRight, played), kept: f(w.guessKept, made), wrong, "": "" }[found];
   return h("p.verdict", { role: "status", class: found === "wrong" ? "lost" : found && "won" }, said, found !== "same" && ` ${f(w.theyPlayed, name, played)}`);
 }
 
