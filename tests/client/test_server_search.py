@@ -115,6 +115,14 @@ def test_the_puzzle_of_the_day_is_shown_and_answered_in_the_menu() -> None:
     assert any(line.startswith("It was ") for line in written)
 
 
+def test_the_moves_of_strong_bots_are_guessed_in_the_menu_until_the_person_stops() -> None:
+    _, _, written = chosen_by(["7", "nowhere", "show", "next", "back", "another", "stop", "quit"])
+    (asked, again, *_) = (number for number, line in enumerate(written) if "what did Sophia play?" in line)
+    assert any(line.startswith('I don\'t know "nowhere"; possible: ') for line in written[asked:again])
+    (shown,) = (line for line in written if line.startswith("Sophia played "))
+    assert written.index(shown) > again
+
+
 def test_help_in_the_menu_tells_what_can_be_typed_and_why_no_server_was_found() -> None:
     _, _, written = chosen_by(["help", "quit"])
     told = " ".join(written[written.index("6. Puzzle of the day, find the one good move") + 1 :])

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ttt_net.client import words
+from ttt_net.client.act import act, opened
 from ttt_net.client.address import DEFAULT_URL, Alone, Go, LookOn, Place, Together
 from ttt_net.client.client_controller import Answer
-from ttt_net.client.display import Display, Send
+from ttt_net.client.display import Display, Move, Page, Send
 from ttt_net.client.lines.line_renderer import LineRenderer, puzzle_told
 from ttt_net.client.named import checked_game, game_meant
 from ttt_net.client.remembered import CALLED, OPPONENTS, ORDERS, Achievements, LocalChoices, read_names
+from ttt_net.client.screens.guess_screen import GUESS, guess_words, is_asked, question, verdict
 from ttt_net.client.screens.puzzle import PUZZLE
 from ttt_net.client.screens.rules_screen import told
 from ttt_net.client.server_search import Destination, ServerList, explanation, read_place, search_for_a_moment
@@ -19,10 +22,11 @@ from ttt_net.messages import PuzzleReply, RulesReply, RulesRequest, SeekRequest
 from ttt_net.text import clean
 
 Search = Callable[[LocalChoices], ServerList]
-_LEARN, _PUZZLE = "rules", "puzzle"
+_LEARN, _PUZZLE, _GUESS = "rules", "puzzle", "guess"
 _BESIDES = {
     _LEARN: "Learn a game, its rules, with an example",
     _PUZZLE: "Puzzle of the day, find the one good move",
+    _GUESS: "Guess the moves, of a match of strong bots",
 }
 """Entries that are numbered after the destinations, by the word that does the same."""
 _QUESTION = "A number, an address or a code, or Enter for 1: "
@@ -30,7 +34,7 @@ _NOT_FOUND = "No server was found on this network; help tells why, and what can 
 _HELP = (
     "A number takes its row; Enter takes the first.",
     "connect4, or connect4 6 second: that game against the computer, its level, and who begins.",
-    "rules GAME: how it is played. puzzle, then solve MOVE. quit.",
+    "rules GAME: how it is played. puzzle, then solve MOVE. guess. quit.",
 )
 _BY_NAME = {name.lower(): strategy for strategy, name in CALLED.items()}
 """The strategies, by the names used for watching two of them."""
@@ -124,6 +128,8 @@ class LineMenu:
                 self._explain(rest, choices)
             case "puzzle" | "solve" | "mistakes":
                 self._ask_puzzle(word.lower(), rest.strip())
+            case "guess":
+                self._guess_moves()
             case _:
                 return False
         return True
@@ -137,6 +143,20 @@ class LineMenu:
             self._display = update(self._display, reply, 0)
             for line in puzzle_told(reply, self._display, self._renderer) if isinstance(reply, PuzzleReply) else ():
                 self._write(line)
+
+    def _guess_moves(self) -> None:
+        """Let the person guess the moves of matches of strong bots until they stop."""
+        display, requests = opened(self._display, Page("guess"))
+        while display.page.screen == "guess":
+            for reply in (each for request in requests for each in self._answer(request)):
+                display = update(display, reply, 0)
+            board = self._renderer.answer("board", GUESS.seen(display), 0)
+            for line in (words.notice(display), board, verdict(display), question(display)):
+                if line:
+                    self._write(line)
+            meanings = guess_words(display)
+            typed = self._ask(f"{'A move, ' * is_asked(display)}{', '.join(meanings)}: ").strip().lower()
+            display, requests = act(display, meanings.get(typed) or Move(typed), SeekRequest(0))
 
     def _explain(self, typed: str, choices: LocalChoices) -> None:
         game = choices.in_game(checked_game(typed)).game if typed else choices.game
