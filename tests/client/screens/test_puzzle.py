@@ -4,6 +4,7 @@ import datetime
 from dataclasses import replace as changed
 
 import pytest
+from msgspec import structs
 
 from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
 from ttt_net.client.act import act, command_for
@@ -223,11 +224,11 @@ def test_the_solution_of_the_sample_is_as_the_tests_say() -> None:
 
 def test_the_lobby_has_a_row_for_it_where_the_server_has_one() -> None:
     display = update(Display(World(address="here")), welcome(features=["puzzle"]), 0)
-    assert "> Puzzle of the day  z" in picture(display)
+    assert "> Puzzle of the day  press z" in picture(display)
     assert "Enter open" in picture(display)
     assert done(display, Command.PLACE)[0].page.screen == "puzzle"
     display = changed(display, achieved=Achievements(("2026-11-21", "2026-11-22")))
-    assert "Puzzle of the day  z  2 days in a row up to 2026-11-22" in picture(display)
+    assert "Puzzle of the day  press z  2 days in a row up to 2026-11-22" in picture(display)
     assert "Puzzle" not in picture(update(Display(World(address="here")), welcome(), 0))
 
 
@@ -344,3 +345,14 @@ def test_a_solved_win_is_played_to_its_end_move_by_move() -> None:
 def test_a_puzzle_is_followed_no_further_than_its_end() -> None:
     reply = describe_puzzle(PuzzleRequest(0, ply=99), NOW)
     assert (reply.ply, reply.last, reply.solution) == (1, 4, 4), "a puzzle that only saves has no play"
+
+
+def test_a_shown_solution_can_be_played_on_and_nothing_else_is_asked() -> None:
+    display = update(Display(World(address="here")), welcome(features=["puzzle"]), 0)
+    display, _ = done(display, Open(Page("puzzle")))
+    win = describe_puzzle(PuzzleRequest(0, reveal=True), NOW)
+    solved = picture(update(display, structs.replace(win, kind="win", plies=3), 0))
+    assert ": which?" not in solved
+    assert "Right arrow: play on." in solved
+    assert solved.rstrip().split("\n")[-1].startswith("right play on  Esc back  q leave")
+    assert "[" not in solved, "there is no cursor"

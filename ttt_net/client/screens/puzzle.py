@@ -51,6 +51,7 @@ def seen_at(display: Display) -> Display:
     world = replace(display.world, matches=MappingProxyType({match.match: match}), tally=Tally())
     cells = len(match.position.board)
     cursor = display.cursor if 0 <= display.cursor < cells else 0
+    cursor = -1 if puzzle.solution is not None else cursor
     return replace(display, world=world, shown=match.match, pending=None, cursor=cursor)
 
 
@@ -61,7 +62,7 @@ def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
     players = (you, they) if side == 0 else (they, you)
     game, position, last = puzzle.game, puzzle.position, None
     if puzzle.ply:
-        last = puzzle.last
+        last, position = puzzle.last, structs.replace(position, legal=[])
     elif puzzle.solution is not None and 0 <= puzzle.solution < len(game.move_cells):
         last, cell = puzzle.solution, game.move_cells[puzzle.solution]
         board = position.board
@@ -72,15 +73,15 @@ def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
 
 
 def question(puzzle: PuzzleReply) -> str:
-    """Return the question of a puzzle."""
-    mark = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4)
+    """Return the question of a puzzle; once the solution is known, without the question itself."""
+    mark, end = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4), puzzle.solution is not None
     if puzzle.own is not None:
-        return f"You are {mark}. Here you went wrong: what is better?"
+        return f"You are {mark}. Here you went wrong{'.' if end else ': what is better?'}"
     if puzzle.kind == "win":
         own = (puzzle.plies + 1) // 2
         how = "at once" if own == 1 else f"in {counted(own, 'move')}"
-        return f"You are {mark}. One move wins {how}: which?"
-    return f"You are {mark}. All moves lose but one: which?"
+        return f"You are {mark}. One move wins {how}{'.' if end else ': which?'}"
+    return f"You are {mark}. All moves lose but one{'.' if end else ': which?'}"
 
 
 def heading(puzzle: PuzzleReply) -> str:
@@ -98,7 +99,7 @@ def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
         name = clean(puzzle.game.move_names[puzzle.last], 12)
         is_ours = puzzle.ply % 2 == 1
         whose = f"Your move {(puzzle.ply + 1) // 2} of {(puzzle.plies + 1) // 2}" if is_ours else "Their answer"
-        return f"{whose}: {name}.{_PLAYS_ON if puzzle.ply < puzzle.plies else ' You have won.'}"
+        return f"{whose}: {name}.{' You have won.' if puzzle.ply >= puzzle.plies else ''}"
     if puzzle.own is not None and (puzzle.right or puzzle.solution is not None):
         kept = achieved.mistake(puzzle.own)
         said = "Right!" if puzzle.right else f"It was {clean(puzzle.game.move_names[puzzle.solution or 0], 12)}."
@@ -106,25 +107,28 @@ def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
     if puzzle.right:
         days = achieved.streak(puzzle.day)
         in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
-        return f"Right! {text}{in_a_row}{_PLAYS_ON if _plays_on(puzzle) else ''}"
+        return f"Right! {text}{in_a_row}"
     if puzzle.solution is not None:
         return f"It was {clean(puzzle.game.move_names[puzzle.solution], 12)}. {text}"
     return text
 
 
-_PLAYS_ON = " Right arrow: play on."
-
-
 def _plays_on(puzzle: PuzzleReply) -> bool:
     """Tell whether the play of a win can be followed further."""
-    return puzzle.own is None and puzzle.kind == "win" and max(1, puzzle.ply) < puzzle.plies
+    return (
+        puzzle.solution is not None
+        and puzzle.own is None
+        and puzzle.kind == "win"
+        and max(1, puzzle.ply) < puzzle.plies
+    )
 
 
 def _prompt(display: Display, now_ms: int) -> str:
     puzzle = _told(display)
     if puzzle is None:
         return default_prompt(display, now_ms)
-    said = default_prompt(display, now_ms) or outcome(puzzle, display.achieved)
+    plays_on = " Right arrow: play on." if _plays_on(puzzle) else ""
+    said = default_prompt(display, now_ms) or outcome(puzzle, display.achieved) + plays_on
     days = display.achieved.streak(puzzle.day)
     due = len(display.achieved.due_mistakes(puzzle.day)) if puzzle.own is None else 0
     told = f"Tab: {counted(due, 'mistake')} of yours to learn from." if due else ""
@@ -153,7 +157,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
     puzzle = _told(display)
     if puzzle is None or command in (Command.BACK, Command.LEAVE):
         return None
-    if puzzle.solution is not None and _plays_on(puzzle) and command in (Command.RIGHT, Command.PLACE):
+    if _plays_on(puzzle) and command in (Command.RIGHT, Command.PLACE):
         return replace(display, typed="", notice=""), (PuzzleRequest(0, puzzle.day, ply=max(1, puzzle.ply) + 1),)
     if puzzle.solution is not None:
         is_more = bool(display.achieved.due_mistakes(puzzle.day))
@@ -197,12 +201,14 @@ def _hints(display: Display) -> list[KeyHint]:
     seen = seen_at(display)
     if seen.match is None:
         return [BACK, LEAVE, RULES]
-    quick = quick_moves(seen.match)
-    found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
-    puzzle = _told(display)
+    quick, puzzle = quick_moves(seen.match), _told(display)
     is_due = puzzle is not None and display.achieved.due_mistakes(puzzle.day)
     mistakes = [KeyHint("Tab", "mistakes", "c-i")] if is_due else []
-    return [*found, BACK, KeyHint("s", "show the solution", "s"), *mistakes, *_study_hint(display), LEAVE, RULES]
+    ends = [*mistakes, *_study_hint(display), LEAVE, RULES]
+    if puzzle is not None and puzzle.solution is not None:
+        return [*[KeyHint("right", "play on", "right")] * _plays_on(puzzle), BACK, *ends]
+    found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
+    return [*found, BACK, KeyHint("s", "show the solution", "s"), *ends]
 
 
 def _study_hint(display: Display) -> list[KeyHint]:
