@@ -293,7 +293,7 @@ def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
 
 def test_text_above_the_first_selectable_row_is_visible_with_it() -> None:
     page = draw(SCREENS["profile"][0], COMPACT, 0, BOXES).plain
-    assert "Here now" in page
+    assert "Online, joined on" in page
     assert "> Matches played" in page
 
 
@@ -433,10 +433,11 @@ def test_the_list_of_moves_counts_as_the_words_do_and_knows_who_began() -> None:
     assert Style.parse(DARK.o).color == page.get_style_at_offset(Console(), at).color
 
 
-def test_a_text_that_is_too_long_is_cut_at_its_semicolon() -> None:
+def test_a_text_that_is_too_long_is_cut_at_its_semicolon_or_after_a_word() -> None:
     about = "blocks in time, waits for a slip; 520 points above Mia"
     assert cut(about, 40, BOXES).rstrip() == "blocks in time, waits for a slip"
-    assert cut(about, 20, BOXES) == "blocks in time, wai…"
+    assert cut(about, 20, BOXES) == "blocks in time…     "
+    assert cut("guest-blue-fox", 10, BOXES) == "guest-blu…"
     assert cut(about, 60, BOXES).rstrip() == about
 
 

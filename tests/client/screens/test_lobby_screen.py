@@ -532,9 +532,11 @@ def test_descriptions_of_house_bots_fit_80_columns() -> None:
         ListedPlayer(each.name, each.label, 0, [], level=each.level, any_level=True, about=each.about)
         for each in CHARACTERS
     ]
-    display, _ = pressed(update(lobby(), bots(*told), 0), "p", "1")
-    for each in CHARACTERS:
-        assert each.about in drawn(display)
+    for clock in ((), ("t", "t")):
+        display, _ = pressed(update(lobby(), bots(*told), 0), "p", *clock, "1")
+        assert ("3+2" in drawn(display)) is bool(clock)
+        for each in CHARACTERS:
+            assert each.about in drawn(display)
 
 
 def test_after_some_seconds_alone_the_offer_names_the_bot_that_the_server_suggests() -> None:

@@ -103,16 +103,37 @@ def _width(text: str) -> int:
 
 
 def cut(text: str, room: int, glyphs: Glyphs) -> str:
-    """Return the text at exactly this width: padded with blanks, or cut at a semicolon, or with dots at its end."""
+    """Return the text at exactly this width: padded with blanks, or cut at a semicolon, or with dots at its end.
+
+    The dots follow a whole word, unless the text has only long ones.
+    """
     dots = glyphs.dots if room >= 2 * len(glyphs.dots) else ""
     part = Text(text)
     if part.cell_len > room and "; " in text and cell_len(text.partition("; ")[0]) <= room:
         part = Text(text.partition("; ")[0])
     if part.cell_len > room:
-        part.truncate(room - len(dots))
-        part.append(dots)
+        begin = _begin(part.plain, room - len(dots))
+        whole = begin if part.plain[len(begin) :].startswith(" ") else begin.rpartition(" ")[0]
+        part = Text((whole if cell_len(whole) > room // 2 else begin).rstrip(" ,;:") + dots)
     part.truncate(room, pad=True)
     return part.plain
+
+
+def _begin(text: str, room: int) -> str:
+    """Return the beginning of a text that fits."""
+    part = Text(text)
+    part.truncate(room)
+    return part.plain
+
+
+def _without_end(text: str, room: int) -> str:
+    """Return a text without the last parts that do not fit, separated by semicolons or commas; the first part stays."""
+    for separator in ("; ", ", "):
+        parts = text.split(separator)
+        while len(parts) > 1 and cell_len(separator.join(parts)) > room:
+            del parts[-1]
+        text = separator.join(parts)
+    return text
 
 
 def _heading(row: Row, width: int, glyphs: Glyphs) -> Text:
@@ -142,7 +163,8 @@ def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_ch
         room = columns[number] if number < last else left if left >= min(_LEAST_COLUMN, _width(cell)) else 0
         if room <= 0:
             continue
-        line.append(cut(cell, room, glyphs), "" if number == 0 else "not bold dim" if number == last else "not bold")
+        text = _without_end(cell, room) if number == last else cell
+        line.append(cut(text, room, glyphs), "" if number == 0 else "not bold dim" if number == last else "not bold")
         line.append(" " * _GAP)
     line.rstrip()
     if is_chosen:

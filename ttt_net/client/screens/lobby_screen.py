@@ -242,7 +242,7 @@ def _puzzle(display: Display) -> list[Row]:
     solved = display.achieved.solved
     days = display.achieved.streak(solved[-1]) if solved else 0
     in_a_row = [f"{counted(days, 'day')} in a row up to {solved[-1]}"] if solved else []
-    return [Row(("Puzzle of the day", "z", *in_a_row), PUZZLE, Open(Page(PUZZLE)))]
+    return [Row(("Puzzle of the day", "press z", *in_a_row), PUZZLE, Open(Page(PUZZLE)))]
 
 
 def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
@@ -273,10 +273,8 @@ def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
-    cells = [label]
-    if not about or seek.time is not None or seek.rated:  # only the game of the filter
-        cells.append(words.terms(challenge.game, challenge.time, is_rated=challenge.rated))
-    return Row((*cells, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
+    wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)  # those of our seek, above the list
+    return Row((label, about or wanted), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek_row(seek: SeekInfo) -> Row:
