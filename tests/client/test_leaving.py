@@ -66,7 +66,7 @@ def test_a_match_is_asked_about_after_the_server_and_staying_in_it_forgets_both_
     assert (asked.overlay, asked.is_leaving) == (Overlay.LEAVE, False)
     stays, _ = pressed(asked, "escape")
     assert (stays.overlay, stays.is_serving_on) == (Overlay.NONE, False)
-    assert "Ben can claim the win after 15 s at most" in " ".join(drawn(asked).split())
+    assert "Ben can claim the win in at most 15 s" in " ".join(drawn(asked).split())
     waits, _ = pressed(asked, "w")
     assert (waits.is_leaving, waits.is_match_kept, waits.is_serving_on) == (True, True, True)
 
@@ -94,10 +94,10 @@ def test_a_host_can_resign_and_go_on_serving() -> None:
 def test_a_player_who_leaves_reads_when_the_opponent_can_claim_the_match() -> None:
     match = snapshot(moves=[4, 0], opponent=BEN)
     asked = drawn(pressed(lobby(match), "q")[0])
-    assert "Resign and leave? Or w: leave, and Ben can claim the win after 15 s at most." in asked
+    assert "Resign and leave? Or w: leave, and Ben can claim the win in at most 15 s." in asked
     assert "w only leave" in asked
     blitz = structs.replace(match, time=TimeControl(120_000, 0))
-    assert "after 5 s at most" in " ".join(drawn(pressed(lobby(blitz), "q")[0]).split())
+    assert "in at most 5 s" in " ".join(drawn(pressed(lobby(blitz), "q")[0]).split())
 
 
 @pytest.mark.parametrize("waiting", [{"adjourned": True}, {"present": (True, False)}])

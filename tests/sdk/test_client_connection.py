@@ -231,7 +231,7 @@ async def test_foreign_servers_are_given_up_immediately() -> None:
         async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
         farewell = await client.hears(Farewell)
-        assert farewell == Farewell(Parting.UNREACHABLE, "what answers there is not a ttt_net server")
+        assert farewell == Farewell(Parting.UNREACHABLE, "the server there is not a ttt_net server")
 
 
 async def test_invalid_messages_are_reported_and_unknown_ones_silently_ignored() -> None:

@@ -202,7 +202,7 @@ def answer(status: int, text: str = "", kind: str = "text/plain; charset=utf-8")
     return InvalidStatus(Response(status, "", Headers({"Content-Type": kind}), text.encode()))
 
 
-FOREIGN = "what answers there is not a ttt_net server"
+FOREIGN = "the server there is not a ttt_net server"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ FOREIGN = "what answers there is not a ttt_net server"
         (TimeoutError(), "nothing answers there", Advice.RETRY, False),
         (ConnectionRefusedError(), "nothing listens there", Advice.RETRY, False),
         (gaierror(), "no computer of that name is known", Advice.RETRY, False),
-        (SSLError(), "what answers there does not speak TLS as it should", Advice.RETRY, False),
+        (SSLError(), "the server there does not speak TLS correctly", Advice.RETRY, False),
         (OSError(101, "Network is unreachable"), "network is unreachable", Advice.RETRY, False),
         (OSError(), "the network failed", Advice.RETRY, False),
         (ValueError("a bug"), "the network failed", Advice.RETRY, False),

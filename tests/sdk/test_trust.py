@@ -249,7 +249,7 @@ async def answered(*lines: str) -> str:
 async def test_a_redirect_is_not_followed() -> None:
     async with fake_server() as elsewhere:
         said = await answered("HTTP/1.1 302 Found", f"Location: {elsewhere.url}", "Content-Length: 0", "", "")
-        assert said == "what answers there is not a ttt_net server"
+        assert said == "the server there is not a ttt_net server"
         assert not elsewhere.heard
 
 
@@ -259,7 +259,7 @@ async def test_a_servers_refusal_is_shown_without_control_characters() -> None:
     assert await answered("HTTP/1.1 503 Full", text, "Content-Length: 9", "", "come back") == "come back"
     assert await answered("HTTP/1.1 503 Full", "Content-Length: 4", "", "<p/>") == "the server is not ready (HTTP 503)"
     said = await answered("HTTP/1.1 400 No", text, "Content-Length: 16", "", "write https://\r\n")
-    assert said == "what answers there is not a ttt_net server; it says: write https://"
+    assert said == "the server there is not a ttt_net server; it says: write https://"
 
 
 @pytest.fixture(autouse=True)

@@ -529,7 +529,7 @@ def does_wait(world: World, match: Snapshot) -> bool:
 def claim_after_leaving(match: Snapshot) -> str:
     """Return when the opponent can claim a match that we leave unfinished now."""
     grace_s = grace_ms(match.time, on_purpose=True, earlier=0) // 1000
-    return f"{name_of(opponent_of(match))} can claim the win after {grace_s} s at most"
+    return f"{name_of(opponent_of(match))} can claim the win in at most {grace_s} s"
 
 
 def leaving(world: World, match: Snapshot) -> str:

@@ -75,11 +75,11 @@ def unreachable(error: Exception) -> Disconnect:
         case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
             return Disconnect(_sentence_of(error), Advice.GIVE_UP)
         case InvalidStatus() if sentence := _sentence_of(error):
-            return Disconnect(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
+            return Disconnect(f"the server there is not a ttt_net server; it says: {sentence}", is_foreign=True)
         case InvalidMessage() if isinstance(error.__cause__, EOFError):
             return BROKEN
         case InvalidHandshake():
-            return Disconnect("what answers there is not a ttt_net server", is_foreign=True)
+            return Disconnect("the server there is not a ttt_net server", is_foreign=True)
         case WebSocketException():
             return BROKEN
         case TimeoutError():
@@ -93,7 +93,7 @@ def unreachable(error: Exception) -> Disconnect:
             sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
             return distrusted(f"{sentence} with --tls-fingerprint")
         case ssl.SSLError():
-            return Disconnect("what answers there does not speak TLS as it should")
+            return Disconnect("the server there does not speak TLS correctly")
         case _:
             reason = error.strerror if isinstance(error, OSError) else None
             return Disconnect(clean(reason or "the network failed", 80).lower())

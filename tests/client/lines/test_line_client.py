@@ -236,7 +236,7 @@ async def test_leaving_a_live_match_asks_once() -> None:
         paper.type("quit")
         await paper.shows(
             "This ends the match. Type quit again to leave, wait only to leave "
-            "(Ben can claim the win after 15 s at most), anything else to stay."
+            "(Ben can claim the win in at most 15 s), anything else to stay."
         )
         paper.type("quit")
         await link.hears(ResignRequest)

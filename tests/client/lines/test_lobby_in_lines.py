@@ -515,7 +515,7 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         await link.tells(played("tictactoe", [4]))
         await paper.shows(
             "This ends the match. Type quit again to leave, wait only to leave "
-            "(Ben can claim the win after 15 s at most), anything else to stay."
+            "(Ben can claim the win in at most 15 s), anything else to stay."
         )
         assert play.move == 4
         await link.grants(ResignRequest)

@@ -243,9 +243,9 @@ def _help(display: Display) -> list[KeyHelp]:
         *LEAVING_HELP[1:],
     ]
     if taken:
-        letters, use = " and ".join(taken), " and ".join(letter.upper() for letter in taken)
-        are = "are columns" if len(taken) > 1 else "is a column"
-        lines.insert(0, KeyHelp(use, f"Press {use} for these keys: {letters} {are} here."))
+        letters, use = " and ".join(taken), "  ".join(letter.upper() for letter in taken)
+        begin = "begin" if len(taken) > 1 else "begins"
+        lines.insert(0, KeyHelp(use, f"With Shift, because {letters} {begin} the name of a cell."))
     return lines
 
 

@@ -213,7 +213,7 @@ def _profile_rows(display: Display, now_ms: int) -> list[Row]:
     told = display.world.reply(ProfileReply)
     if told is None:
         return WAITING
-    facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {day(told.since_ms)}."]
+    facts = [f"{'Online' if told.online else 'Offline'}, joined on {day(told.since_ms)}."]
     has_played = told.won + told.drawn + told.lost > 0
     facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost." if has_played else "No finished match yet.")
     against = told.against

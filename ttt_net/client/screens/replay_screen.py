@@ -186,10 +186,10 @@ REPLAY = Screen(
     keys=_KEYS,
     act=_act,
     hints=lambda display: [
-        *(KeyHint("left", "", "left"), KeyHint("right", "", "right"), BACK),
+        *(BACK, KeyHint("left", "previous", "left"), KeyHint("right", "next", "right")),
         KeyHint("t", "try again from here", "t"),
         *([KeyHint("g", "guess the moves", "g")] if GUESSING in display.world.features else []),
-        *(KeyHint("Home", "", "home"), KeyHint("End", "", "end")),
+        *(KeyHint("Home", "first", "home"), KeyHint("End", "last", "end")),
         *(LEAVE, RULES),
     ],
     help=lambda display: [

@@ -852,7 +852,7 @@ def _list_rows(display: Display, now_ms: int) -> list[Row]:
     if told is None:
         return WAITING
     rows = tournament_rows(told.tournaments)
-    others = [Row(("By a code",), "code:", Begin(Entry.CODE))]
+    others = [Row(("Enter a code",), "code:", Begin(Entry.CODE))]
     if _make(display) is not None:
         others.append(Row(("Make a tournament",), "make:", _MAKE))
     return [*(rows or [Row(("There is no tournament now.",))]), *others]
