@@ -35,6 +35,8 @@ class Finding(NamedTuple):
     lost: int
     started: int
     """How many times the real server was started on what was left, and let a player in."""
+    packed: int
+    """How many packed matches were left, in all."""
 
     def __str__(self) -> str:
         """Return it in one line."""
@@ -60,7 +62,7 @@ def cut(run: Run, cuts: int, seed: int, folder: Path, plant: Plant | None = None
     """
     rng = random.Random(seed)
     points = sorted(rng.choices(range(1, len(run.records) + 1), k=cuts))
-    disk, done, checks, lost, started = Disk(), 0, 0, 0, 0
+    disk, done, checks, lost, started, packed = Disk(), 0, 0, 0, 0, 0
     known = [each.by for each in run.acknowledged]
     for number, point in enumerate(points):
         for record in run.records[done:point]:
@@ -77,16 +79,18 @@ def cut(run: Run, cuts: int, seed: int, folder: Path, plant: Plant | None = None
             asyncio.run(_start(left / "data"))
             started += 1
         checks += len(owed)
-        lost += len(missing(left / "data", owed))
-    return Finding(cuts, checks, lost, started)
+        gone, packs = missing(left / "data", owed)
+        lost, packed = lost + len(gone), packed + packs
+    return Finding(cuts, checks, lost, started, packed)
 
 
-def missing(data: Path, owed: Sequence[Acknowledged]) -> list[Acknowledged]:
-    """Open the journal as a server does, check that it is whole, and return what is owed and not in it."""
+def missing(data: Path, owed: Sequence[Acknowledged]) -> tuple[list[Acknowledged], int]:
+    """Open the journal as a server does, check that it is whole; return what is owed and not in it, and the packs."""
     with closing(Database(data / JOURNAL_FILE)) as database:
         check(database.connection)
         there = contents(database.connection)
-    return [each for each in owed if each.what not in there]
+        (packs,) = database.connection.execute("SELECT count(*) FROM matches WHERE is_packed").fetchone()
+    return [each for each in owed if each.what not in there], packs
 
 
 async def _start(data: Path) -> None:

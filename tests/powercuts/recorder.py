@@ -12,6 +12,16 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent.parent
 _SOURCE = Path(__file__).with_name("recorder.c")
 _HEAD = struct.Struct("<cQQI")
+_PACKING = """
+from ttt_net.bootstrap import enter
+from ttt_net.server import serving
+from ttt_net.server.process import maintenance
+
+maintenance.PACKED_AFTER_MS = maintenance.REST_MS = 0
+serving._TICK_S = 0.05
+enter("ttt_net.server.start")
+"""
+"""Starts a server that packs matches as soon as they are over."""
 
 
 class Record(NamedTuple):
@@ -65,7 +75,7 @@ def server(data: Path, environment: dict[str, str] | None = None) -> Iterator[tu
     limits = ["--no-house-bots", "--rate", "1000000"]
     for each in ("matches", "registrations", "codes", "challenges"):
         limits += [f"--limits-{each}", "1000000/s"]
-    command = [sys.executable, "server.py", "--host", "127.0.0.1", "--port", "0", "--data", str(data), *limits]
+    command = [sys.executable, "-c", _PACKING, "--host", "127.0.0.1", "--port", "0", "--data", str(data), *limits]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment) as process:
         try:
             assert process.stdout is not None

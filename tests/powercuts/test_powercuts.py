@@ -45,6 +45,7 @@ def test_no_cut_of_the_power_loses_what_was_acknowledged(run: Run, tmp_path: Pat
     found = cut(run, cuts, seed=1, folder=tmp_path, start_every=cuts // 4)
     assert (found.cuts, found.lost, found.started) == (cuts, 0, 4)
     assert found.checks > cuts * len(run.acknowledged) / 4
+    assert found.packed > cuts
 
 
 def loses(run: Run, folder: Path, **plant: object) -> bool:

@@ -12,6 +12,7 @@ from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
+from ttt_net.server.journal.entries import PackMatches
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
 TICK_S = 1.0
+PACKED_WORLDS = 3
+"""In one world of so many, matches are packed at once, which loses the order of their ends."""
 _OFTEN = Rate(1_000_000)
 _GENEROUS = Limits(
     codes=_OFTEN,
@@ -115,6 +118,8 @@ class SimulatedServer:
         if services.keeps_lobby:
             for name, tick in self._jobs.items():
                 services.guard.attempt(name, tick)
+            if self.stage.seed % PACKED_WORLDS == 0:
+                services.journal.maintain(PackMatches(self.wall_ms(), 20), lambda _: None, lambda _: None)
         self.stage.loop.call_later(TICK_S, self._tick)
 
     def _beat(self) -> None:

@@ -14,6 +14,7 @@ from unittest import mock
 import msgspec
 from websockets import frames, utils
 
+from tests.server.journal.walk import know_events
 from tests.simulation import invariants, tournaments
 from tests.simulation.causes import Causes
 from tests.simulation.chatter import Chatter
@@ -44,6 +45,11 @@ _LONG_S = (GRACE_MS + FREE_AFTER_MS + invariants.LATE_MS) / 1000 + 5.0
 """How long a bot may be kept for somebody who is gone, and a little."""
 _COMES_ABOUT_S = 10.0
 """Until when a sanction that an admin asked for is written down, if it ever is."""
+_PLAYED = (
+    "SELECT 1 FROM facts, json_each(events(fact)) WHERE match = (SELECT number FROM matches WHERE id = ?)"
+    " AND value ->> 'type' = 'played' AND value ->> 'ply' = ? AND value ->> 'move' = ?"
+)
+"""The moves of a match at a ply."""
 
 
 class InvariantError(AssertionError):
@@ -227,13 +233,7 @@ class Stage(ABC):
                 return
             case wire.PlayRequest():
                 self.moves += 1
-                is_there = self._has(
-                    "SELECT 1 FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?)"
-                    " AND fact ->> 'type' = 'played' AND fact ->> 'ply' = ? AND fact ->> 'move' = ?",
-                    request.match,
-                    request.ply + 1,
-                    request.move,
-                )
+                is_there = self._has(_PLAYED, request.match, request.ply + 1, request.move)
                 what = f"move {request.move} at ply {request.ply} of {request.match}"
             case wire.ResignRequest() | wire.AbortRequest():
                 is_there = self._has("SELECT 1 FROM matches WHERE id = ? AND is_over", request.match)
@@ -295,11 +295,7 @@ class Stage(ABC):
                 continue
             match key:
                 case (_, match, ply, move):
-                    has_happened = self._has(
-                        "SELECT 1 FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?)"
-                        " AND fact ->> 'type' = 'played' AND fact ->> 'ply' = ? AND fact ->> 'move' = ?",
-                        match, ply, move,
-                    )  # fmt: skip
+                    has_happened = self._has(_PLAYED, match, ply, move)
                 case (int() as player, str() as name):
                     has_happened = self.was_called(player, name)
                 case _:
@@ -327,7 +323,9 @@ class Stage(ABC):
         return self._has(query, self.player_of(peer.token), *seat)
 
     def _has(self, query: str, *values: object) -> bool:
-        return self.truth.execute(query, values).fetchone() is not None
+        truth = self.truth
+        know_events(truth)
+        return truth.execute(query, values).fetchone() is not None
 
     def player_of(self, token: str | None) -> int | None:
         """Return the number of the player whose token it is; None if there is none."""

@@ -25,6 +25,7 @@ from ttt_net.server.journal.entries import (
     BeginBoards,
     CloseReports,
     FileReport,
+    PackMatches,
     SetBlock,
 )
 from ttt_net.server.journal.schema import SCHEMA_VERSION
@@ -38,6 +39,7 @@ SHAPES = {
     4: ("1dde4b9c0a7ea7d4", 11),
     5: ("1a6c96975941a07e", 12),
     6: ("1a6c96975941a07e", 12),
+    7: ("8b3e3d40659b00bd", 13),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
@@ -51,6 +53,7 @@ MESSAGES = {
     4: "50be2817fc052d2c",
     5: "50be2817fc052d2c",
     6: "50be2817fc052d2c",
+    7: "50be2817fc052d2c",
 }
 """The hash of the schema of messages beside the log, for each form so far."""
 
@@ -111,6 +114,10 @@ def test_new_entries_are_refused_or_written_in_the_old_form_until_the_new_form_i
         assert as_of_form(newest, 5) is newest
         with pytest.raises(Refusal, match=UPGRADING):
             as_of_form(newest, 4)
+    packing = PackMatches(1, 20)
+    assert as_of_form(packing, 7) is packing
+    with pytest.raises(Refusal, match=UPGRADING):
+        as_of_form(packing, 6)
     nodes = Nodes("a", "c", forms=(1, 1))
     newer = nodes.start("b", 2)
     for name in ("ann", "bob"):

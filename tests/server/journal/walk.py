@@ -13,6 +13,7 @@ from ttt_net.server.admission.sanctions import Act, Sanction, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AnyEntry, AuditNote, ChatLine
+from ttt_net.server.journal.packs import unpacked
 from ttt_net.tournaments.tournament import AnyFact, Board, BoardsBegan, Closed, Entered, Opened, Terms
 
 _NAMES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "abcdefghij"]
@@ -22,7 +23,7 @@ _DAY_MS = 86_400_000
 _NETWORK = "192.0.2.0/24"
 _STEPS = (
     ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
-    + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
+    + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe", "pack"]
     + ["report", "block"] * 3 + ["close", "close_all"]
     + ["open", "enter", "round"] * 3
     + ["appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
@@ -211,6 +212,9 @@ class Walk:
         kept = tuple(match for (match,) in self._rows("SELECT id FROM matches WHERE is_over LIMIT 2"))
         return entries.ForgetMatches(self._now_ms - self.rng.choice([1, _DAY_MS]), kept, self.rng.choice([1, 20]))
 
+    def _pack(self) -> AnyEntry:
+        return entries.PackMatches(self._now_ms - self.rng.choice([0, _DAY_MS]), self.rng.choice([1, 20, 500]))
+
     def _old_guests(self) -> AnyEntry:
         return entries.ForgetGuests(self._now_ms - 2 * _DAY_MS, self._now_ms, (self._player(),), (), 2)
 
@@ -250,6 +254,11 @@ class Walk:
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         return self.database.connection.execute(query).fetchall()
+
+
+def know_events(connection: sqlite3.Connection) -> None:
+    """Let queries ask for `events(fact)`: the events in a row of `facts`, packed or not, as a JSON array."""
+    connection.create_function("events", 1, lambda fact: (b"[%s]" % b",".join(unpacked(fact))).decode())
 
 
 def canonical(connection: sqlite3.Connection) -> str:

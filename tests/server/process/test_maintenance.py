@@ -17,8 +17,17 @@ from ttt_net.server.journal.entries import (
     ForgetNotes,
     ForgetReports,
     ForgetSanctions,
+    PackMatches,
 )
-from ttt_net.server.process.maintenance import BITE, DAY_MS, REST_MS, maintenance_jobs, old_guests, old_matches
+from ttt_net.server.process.maintenance import (
+    BITE,
+    DAY_MS,
+    PACKED_AFTER_MS,
+    REST_MS,
+    maintenance_jobs,
+    old_guests,
+    old_matches,
+)
 from ttt_net.server.settings.configuration import Configuration
 
 
@@ -78,6 +87,23 @@ async def test_a_bite_is_small_and_the_next_comes_with_the_next_tick(tmp_path: P
             retention.tick()  # the one before has not been answered yet
             left += await server.execute("SELECT count(*) FROM matches")
         assert left == [(5,), (0,), (0,)]
+
+
+async def test_a_match_is_packed_ten_minutes_after_its_end_and_can_still_be_read(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair("Ann", "Bob")
+        await first.ok("resign", match=match)
+        await second.hear("ended", match=match)
+        packing, packed = maintenance_jobs(server.hub)["finished matches"], "SELECT is_packed FROM matches"
+        server.clock.offset_ms += PACKED_AFTER_MS - 1_000
+        packing()
+        assert await server.execute(packed) == [(0,)]
+        server.clock.offset_ms += REST_MS
+        packing()
+        assert await server.execute(packed) == [(1,)]
+        assert await server.execute("SELECT count(*) FROM facts") == [(1,)]
+        await first.ok("record", match=match)
+        assert "Ann" in (await first.hear("record"))["text"]
 
 
 async def test_maintenance_rests_when_there_is_nothing_to_delete(tmp_path: Path) -> None:
@@ -201,6 +227,7 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
         def explain(connection: sqlite3.Connection) -> None:
             seen: list[str] = []
             connection.set_trace_callback(seen.append)
+            apply(connection, PackMatches(2**60, BITE))
             apply(connection, ForgetMatches(2**60, (), BITE))
             apply(connection, ForgetGuests(2**60, 2**60, (99,), (), BITE))
             apply(connection, ForgetReports(2**60, BITE))
@@ -210,6 +237,8 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
             deletes = (
                 "DELETE FROM results WHERE player = 1 AND is_private = 0 AND ended_ms = 1 AND match = 'x'",
                 "DELETE FROM facts WHERE match = 1",
+                "DELETE FROM facts WHERE match = 1 AND seq < 5",
+                "UPDATE facts SET id = (SELECT 1 + max(id) FROM facts), fact = '' WHERE match = 1 AND seq = 5",
                 "SELECT 1 FROM results WHERE match = 'x'",
                 "SELECT 1 FROM facts WHERE match = 1",
                 "DELETE FROM looks WHERE player = 1",

@@ -20,6 +20,7 @@ from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, ra
 from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Changes, UnsettleRatings
+from ttt_net.server.journal.packs import pack, unpacked
 from ttt_net.server.journal.queries import blocks_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import FORGOTTEN, Blocks, Player, PlayerId, still_playing
@@ -93,6 +94,8 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             return _forget_oldest(connection, "reports", "number", entry.before_ms, entry.most)
         case entries.ForgetNotes():
             return _forget_oldest(connection, "audit", "id", entry.before_ms, entry.most)
+        case entries.PackMatches():
+            return _pack_matches(connection, entry)
         case entries.UnsettleRatings():
             return unsettle_ratings(connection, entry)
         case entries.Probe():
@@ -154,9 +157,10 @@ def _plies(connection: sqlite3.Connection, end: Ended) -> int:
         (end.match, end.seq),
     )
     for (kept,) in newest:
-        event = decode_event(kept)
-        if isinstance(event, Played | Tookback):
-            return event.ply
+        for fact in reversed(unpacked(kept)):
+            event = decode_event(fact)
+            if isinstance(event, Played | Tookback):
+                return event.ply
     return 0
 
 
@@ -714,3 +718,38 @@ def _forget_oldest(connection: sqlite3.Connection, table: str, number: str, befo
 def _delete_match(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM facts WHERE match = ?", (number,))
     connection.execute("DELETE FROM matches WHERE number = ?", (number,))
+
+
+# Packing: the events of finished matches become one row each, which every copy of the tables has to carry.
+
+
+def _pack_matches(connection: sqlite3.Connection, entry: entries.PackMatches) -> list[str]:
+    rows = connection.execute(
+        "SELECT number, id FROM matches WHERE is_over AND NOT is_packed AND ended_ms < ?"
+        " ORDER BY ended_ms, number LIMIT ?",
+        (entry.before_ms, entry.most),
+    ).fetchall()
+    events, packed = 0, []
+    for number, match in rows:
+        if events >= entry.most:
+            break
+        events += _pack_match(connection, number)
+        packed.append(match)
+    return packed
+
+
+def _pack_match(connection: sqlite3.Connection, number: int) -> int:
+    """Pack a match, and return the number of its events; one that would not read back the same stays as it is."""
+    query = "SELECT seq, fact FROM facts WHERE match = ? ORDER BY seq"
+    rows = connection.execute(query, (number,)).fetchall()
+    facts = [fact for _, fact in rows]
+    value = pack(facts)
+    if unpacked(value) == facts:
+        last, _ = rows[-1]
+        connection.execute("DELETE FROM facts WHERE match = ? AND seq < ?", (number, last))
+        connection.execute(  # as the newest row, since packs among gaps would leave a third of each page unused
+            "UPDATE facts SET id = (SELECT 1 + max(id) FROM facts), fact = ? WHERE match = ? AND seq = ?",
+            (value, number, last),
+        )
+    connection.execute("UPDATE matches SET is_packed = 1 WHERE number = ?", (number,))
+    return len(facts)

@@ -304,6 +304,14 @@ class ForgetNotes(JournalEntry, frozen=True, tag=True):
     most: int
 
 
+class PackMatches(JournalEntry, frozen=True, tag=True):
+    """Pack the events of the oldest matches that ended before a time; see `packs`. Result: the ids of the matches."""
+
+    before_ms: int
+    most: int
+    """After a match with which so many events are packed, the rest waits for the next entry."""
+
+
 class UnsettleRatings(JournalEntry, frozen=True, tag=True):
     """Mark ratings in the lists that have become provisional with time. Result: player, game and speed of each."""
 
@@ -322,7 +330,9 @@ ERASING = frozenset(
 
 A set, because each move asks: `isinstance` on a union of structs takes microseconds for each "no".
 """
-MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings
+MaintenanceEntry = (
+    ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | PackMatches | UnsettleRatings
+)
 AnyEntry = (
     AppendEvents
     | RegisterPlayer

@@ -17,6 +17,7 @@ from ttt_net.matches.match import Match
 from ttt_net.matches.match_data import MatchData, match_data, write_text
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
+from ttt_net.server.journal.packs import unpacked
 from ttt_net.server.journal.queries import (
     MatchesQuery,
     MatchHead,
@@ -63,7 +64,8 @@ _RESULTS_OF_GAME = _RESULTS.replace("player = ?", "player = ? AND game = ?")
 _FINISHED = (
     "SELECT game, ended_ms, winner, reason, plies, time, is_rated, is_private, one.name, other.name, fact FROM matches"
     " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
-    " JOIN facts ON facts.match = number AND seq = 1 WHERE matches.id = ?"
+    " JOIN facts ON facts.match = number AND seq = (SELECT min(seq) FROM facts WHERE match = number)"
+    " WHERE matches.id = ?"
 )
 
 
@@ -221,7 +223,7 @@ def _finished(connection: sqlite3.Connection, match: str) -> wire.FinishedMatch:
     game, ended_ms, winner, reason, plies, time, is_rated, is_private, first, second, fact = connection.execute(
         _FINISHED, (match,)
     ).fetchone()
-    started = decode_event(fact)
+    started = decode_event(unpacked(fact)[0])
     assert isinstance(started, wire.Started)
     return wire.FinishedMatch(
         match=match,

@@ -7,6 +7,7 @@ Nothing here writes.
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable
 from typing import NamedTuple, assert_never
 
@@ -21,6 +22,7 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.journal.packs import unpacked
 from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
 from ttt_net.tournaments.tournament import AnyFact, Entered, Opened
@@ -293,8 +295,8 @@ def read_events(connection: sqlite3.Connection, head: MatchHead) -> list[MatchEv
     """Return the events of a match, in order. Raises `StorageError` if one is invalid."""
     rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (head.number,))
     try:
-        events = [decode_event(event) for (event,) in rows]
-    except msgspec.MsgspecError as error:
+        events = [decode_event(event) for (fact,) in rows for event in unpacked(fact)]
+    except (msgspec.MsgspecError, zlib.error) as error:
         raise StorageError(f"match {head.id} cannot be read: {error}") from None
     if events and isinstance(events[0], Started):
         events[0] = with_names(events[0], *head.names)

@@ -14,7 +14,7 @@ from ttt_net.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 SCHEMA = """
 CREATE TABLE players (
@@ -52,16 +52,18 @@ CREATE TABLE matches (
     ended_ms INTEGER,
     winner INTEGER,                     -- 0 or 1; null: nobody
     reason TEXT,
-    plies INTEGER
+    plies INTEGER,
+    is_packed INTEGER NOT NULL DEFAULT 0    -- whether its events are one row of `facts`, compressed
 ) STRICT;
 CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
 CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
 CREATE INDEX matches_by_end ON matches (ended_ms) WHERE is_over;    -- for retention
+CREATE INDEX unpacked_matches ON matches (ended_ms) WHERE is_over AND NOT is_packed;
 CREATE TABLE facts (                    -- the events, in the order of writing, so that a commit touches few pages
     id INTEGER PRIMARY KEY,
     match INTEGER NOT NULL REFERENCES matches (number),
     seq INTEGER NOT NULL,
-    fact BLOB NOT NULL,                 -- JSON, as messages writes it, without the names of players
+    fact BLOB NOT NULL,                 -- JSON, as messages writes it, without the names of players; or see packs
     UNIQUE (match, seq)
 ) STRICT;
 CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
@@ -287,7 +289,8 @@ _WITH_WEIGHTS = """
 ALTER TABLE reports ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE reports ADD COLUMN network TEXT NOT NULL DEFAULT '';
 """
-_CHANGES = (({8}, _WITH_AUTHORS), ({9}, _WITH_WEIGHTS))
+_WITH_PACKS = "ALTER TABLE matches ADD COLUMN is_packed INTEGER NOT NULL DEFAULT 0;"
+_CHANGES = (({8}, _WITH_AUTHORS), ({9}, _WITH_WEIGHTS), ({8, 9, 10, 11, 12}, _WITH_PACKS))
 """Scripts that change tables which exist already, each with the schemas that need it."""
 _MAY_EXIST = re.compile("^CREATE (TABLE|INDEX|UNIQUE INDEX) ", re.MULTILINE)
 OLDEST = 8
@@ -297,7 +300,7 @@ OLDEST = 8
 def convert(connection: sqlite3.Connection, found: int) -> None:
     """Bring an older schema up to date: change what it has, add what it lacks, and make all triggers anew.
 
-    Schemas 8 to 11 were written from 2026-11-21 to 2026-11-27, and by no release; they are read until 0.3.
+    Schemas 8 to 12 were written from 2026-11-21 to 2026-11-27, and by no release; they are read until 0.3.
     """
     for schemas, script in _CHANGES:
         if found in schemas:

@@ -1,4 +1,4 @@
-"""Maintain the journal while the server runs: delete old matches and guests, and mark stale ratings as provisional."""
+"""Maintain the journal while the server runs: delete and pack old matches, and the like, a few rows at a time."""
 
 from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
@@ -14,6 +14,7 @@ from ttt_net.server.journal.entries import (
     ForgetReports,
     ForgetSanctions,
     MaintenanceEntry,
+    PackMatches,
     UnsettleRatings,
 )
 from ttt_net.server.players import PlayerId
@@ -24,6 +25,11 @@ BITE = 20
 REST_MS = 600_000
 """How long to pause when no work is left."""
 
+PACKED_AFTER_MS = 600_000
+"""How long after its end a match is packed."""
+PACKED_EVENTS = 500
+"""About how many events are packed in one transaction: some milliseconds."""
+
 _SPARE_MS = 10_000
 """How often to query the unused space in the journal's files."""
 
@@ -33,8 +39,8 @@ T = TypeVar("T")
 class PeriodicJob(Generic[T]):
     """Applies a small entry at each `tick`, while there is work left.
 
-    `prepare` gets the time and returns the entry, which handles at most `BITE` rows and whose result lists them. `then`
-    gets each row once it is committed.
+    `prepare` gets the time and returns the entry, which handles a few rows and whose result lists them; if there are
+    none, the job rests. `then` gets each row once it is committed.
     """
 
     def __init__(
@@ -61,7 +67,7 @@ class PeriodicJob(Generic[T]):
 
     def _done(self, did: list[Any]) -> None:
         self._is_busy = False
-        if len(did) < BITE:
+        if not did:
             self._rest()
         for each in did:
             self._then(each)
@@ -79,6 +85,7 @@ def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     wanted, journal = hub.services.configuration, hub.services.journal
     jobs: dict[str, Callable[[], None]] = {
         "stale ratings": stale_ratings(journal, hub.services.wall_ms).tick,
+        "finished matches": unpacked_matches(journal, hub.services.wall_ms).tick,
         "spare space": spare_space(hub),
     }
     matches = old_matches(journal, hub.services.wall_ms, lambda: wanted.retention_days, hub.registry.rooms.keys)
@@ -110,6 +117,11 @@ def spare_space(hub: Hub) -> Callable[[], None]:
 def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tuple[PlayerId, str, str]]:
     """Return the job that keeps leaderboards sorted while deviations grow with time."""
     return PeriodicJob(journal, now_ms, lambda now_ms: UnsettleRatings(now_ms, BITE))
+
+
+def unpacked_matches(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[str]:
+    """Return the job that packs finished matches once a rematch, the last event of many, is unlikely."""
+    return PeriodicJob(journal, now_ms, lambda now_ms: PackMatches(now_ms - PACKED_AFTER_MS, PACKED_EVENTS))
 
 
 def old_matches(
