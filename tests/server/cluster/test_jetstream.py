@@ -23,7 +23,13 @@ from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, publishe
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster import jetstream, jetstream_connection
 from ttt_net.server.cluster.jetstream import MOST_EARLY, InOrder, JetStreamLog, JetStreamParts, open_log
-from ttt_net.server.cluster.jetstream_connection import DisposableTransport, JetStreamAddress, LogClient
+from ttt_net.server.cluster.jetstream_connection import (
+    SNAPSHOT,
+    DisposableTransport,
+    JetStreamAddress,
+    LogClient,
+    store_of,
+)
 from ttt_net.server.cluster.log import NOBODY
 
 
@@ -359,6 +365,20 @@ async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for
             monkeypatch.setattr(jetstream, "STALL_S", WAIT_S)  # the second comes, however slowly
         log.cancel()
     assert into[1].getvalue() == b"all of it"
+
+
+async def test_a_snapshot_goes_into_the_store_in_large_parts(nats_servers: NatsServers) -> None:
+    """Each part waits for the disks of a majority, so fewer of them are faster."""
+    address = nats_servers.address._replace(stream="large_parts")
+    async with open_log(address, "a", WAIT_S) as log:
+        done = Heard()
+        log.put_snapshot(1, io.BytesIO(bytes(4 * jetstream.CHUNK_BYTES + 1)), done)
+        assert await done.one() is True
+        client = LogClient()
+        await jetstream_connection.connect(client, address, "b")
+        about = await store_of(address.stream, client.jetstream()).get_info(SNAPSHOT)
+        await client.discard()
+    assert (about.chunks, about.size) == (5, 4 * jetstream.CHUNK_BYTES + 1)
 
 
 async def test_a_log_that_takes_or_gives_a_snapshot_is_not_silent_however_long_that_takes(

@@ -1,9 +1,11 @@
 """Nodes that begin from a snapshot, and a log that begins anew from one."""
 
 import asyncio
+import gzip
 import io
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -13,8 +15,10 @@ import pytest
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of
 from tests.server.cluster.nodes import names, running
 from tests.server.cluster.simulated_nodes import Node, Nodes
+from tests.server.journal.jobs import committed, register
+from tests.server.journal.walk import canonical
 from ttt_net.commands.journal_files import reseed
-from ttt_net.errors import ConfigurationError
+from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
@@ -97,6 +101,50 @@ async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_le
         await catch_up(MemoryLog(stream, loop.call_soon), newcomer, WAIT_S)
         assert names(newcomer) == known
         newcomer.close()
+    assert snapshots_in(tmp_path) == []
+
+
+@pytest.fixture(params=["in a file", "in memory"])
+def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Replica, Replica]]:
+    """Tables with a few players, at place 7, and empty ones of another node."""
+    paths = [tmp_path / name if request.param == "in a file" else None for name in ("a.sqlite", "b.sqlite")]
+    with closing(Replica(paths[0])) as one, closing(Replica(paths[1])) as other:
+        committed(one.database, *(register(f"n{number}") for number in range(200)))
+        one.move_to(7)
+        yield one, other
+
+
+def test_a_snapshot_is_compressed_and_leads_to_the_same_tables(replicas: tuple[Replica, Replica]) -> None:
+    one, other = replicas
+    plain = io.BytesIO()
+    one.write_to(plain)
+    with closing(one.snapshot().file) as taken:
+        data = taken.read()
+        taken.seek(0)
+        other.read_from(taken)
+    assert len(data) < len(plain.getvalue()) / 3
+    assert gzip.decompress(data)[:16] == b"SQLite format 3\0"
+    assert other.position == 7
+    assert canonical(other.database.connection) == canonical(one.database.connection)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:-9], lambda data: data[:200] + b"\0" * 50 + data[250:], lambda _: b"no tables"],
+    ids=["cut off", "damaged", "something else"],
+)
+def test_a_damaged_snapshot_is_not_used(
+    replicas: tuple[Replica, Replica], tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    one, other = replicas
+    with closing(one.snapshot().file) as taken, other.room_for_snapshot() as arrived:
+        arrived.write(damage(taken.read()))
+        arrived.seek(0)
+        with pytest.raises(StorageError) as refused:
+            other.read_from(arrived)
+    assert refused.value.cause.startswith("the snapshot cannot be used: ")
+    assert names(other) == []
+    assert other.position == 0
     assert snapshots_in(tmp_path) == []
 
 

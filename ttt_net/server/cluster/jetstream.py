@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
-from nats.js.api import ObjectMeta, RawStreamMsg, StreamState
+from nats.js.api import ObjectMeta, ObjectMetaOptions, RawStreamMsg, StreamState
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
@@ -48,6 +48,8 @@ FETCHED_AT_ONCE = 32
 """How many batches a slow follower requests at a time: 16 MiB at most."""
 MOST_AT_ONCE = 10_000
 """The maximal number of pending calls; further messages are dropped, as any message may be."""
+CHUNK_BYTES = 512 * 1024
+"""The size of the parts of a snapshot, each of which waits for the disks of a majority; the default is 128 KiB."""
 STALL_S = 5.0
 """After this time without another byte, a snapshot is given up: its server died, or it was replaced."""
 RENEW_S = 8.0
@@ -348,7 +350,9 @@ class JetStreamLog:
         loop = asyncio.get_running_loop()
         reader = io.BufferedReader(DepartingFile(source, lambda: loop.call_soon_threadsafe(self._answered)))
         with as_silence("a snapshot could not be put into the log"):
-            await self._store.put(SNAPSHOT, reader, ObjectMeta(name=SNAPSHOT, description=str(position)))
+            options = ObjectMetaOptions(max_chunk_size=CHUNK_BYTES)
+            about = ObjectMeta(name=SNAPSHOT, description=str(position), options=options)
+            await self._store.put(SNAPSHOT, reader, about)
             is_kept = True
         _call(done, is_kept)
 

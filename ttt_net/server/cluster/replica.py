@@ -6,14 +6,17 @@ node, regardless of repeats, delays and writes of nodes that were declared lost.
 loop.
 """
 
+import gzip
 import io
 import logging
+import shutil
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, assert_never, cast
 
@@ -94,6 +97,11 @@ _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
 """Failures of a single node; every other result of an entry is the same on all nodes."""
 _FORMATS = slice(18, 20)
 """The bytes of an image that select the journal mode; 1: without a write-ahead log, which an image in memory lacks."""
+_GZIP = b"\x1f\x8b"
+"""The first bytes of a snapshot with gzip."""
+_LEVEL = 1
+"""Three times as fast as the default, for a twentieth more bytes."""
+_CHUNK_BYTES = 2**20
 _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
 
@@ -455,11 +463,24 @@ class Replica:
     # The tables as a whole.
 
     def snapshot(self) -> TablesImage:
-        """Copy the current tables, those of a file into another file beside it; the caller closes the copy.
+        """Copy the current tables with gzip, those of a file into another file beside it; the caller closes the copy.
 
         For a file, any thread may call this, since it reads one consistent state during writes. Raises `StorageError`
         if the tables cannot be read, or the copy cannot be written.
         """
+        taken = self._copy()
+        try:
+            with closing(taken.file), ExitStack() as opened:
+                small = opened.enter_context(self._room_without_a_name())
+                with gzip.GzipFile(fileobj=small, mode="wb", compresslevel=_LEVEL) as into:
+                    shutil.copyfileobj(taken.file, into, _CHUNK_BYTES)
+                small.seek(0)
+                opened.pop_all()
+        except OSError as error:
+            raise StorageError(str(error)) from None
+        return taken._replace(file=small)
+
+    def _copy(self) -> TablesImage:
         if self._path is None:
             image = io.BytesIO()
             self.write_to(image)
@@ -494,18 +515,40 @@ class Replica:
         file.write(image)
 
     def read_from(self, file: BinaryIO) -> None:
-        """Replace the tables by a snapshot. Raises `StorageError` if it is invalid, or the disk fails."""
+        """Replace the tables by a snapshot, with gzip or without, whose file is at its beginning.
+
+        Raises `StorageError` if it is invalid, or the disk fails.
+        """
         try:
-            with closing(_opened(file)) as snapshot:
+            with self._plain(file) as plain, closing(_opened(plain)) as snapshot:
                 position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
                 (version,) = snapshot.execute("PRAGMA user_version").fetchone()
                 if form > self.form or version > SCHEMA_VERSION:
                     raise StorageError("the snapshot is of a newer release; install the release of the others")
                 snapshot.backup(self.database.connection, pages=_PAGES, progress=lambda *_: self.moved())
                 migrate(self.database.connection, self._path or Path("memory"))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, zlib.error, OSError, EOFError) as error:
             raise StorageError(f"the snapshot cannot be used: {error}") from None
         self.position, self.state, self.last_in_force = position, state, form
+
+    def _room_without_a_name(self) -> BinaryIO:
+        """Return an empty file beside the tables, or in memory, which is gone even if this process is killed."""
+        return io.BytesIO() if self._path is None else cast(BinaryIO, TemporaryFile(dir=self._path.parent))
+
+    @contextmanager
+    def _plain(self, file: BinaryIO) -> Iterator[BinaryIO]:
+        """Yield the tables of a snapshot without gzip, at their beginning."""
+        is_plain = file.read(len(_GZIP)) != _GZIP
+        file.seek(0)
+        if is_plain:
+            yield file
+            return
+        with self.room_for_snapshot() as plain, gzip.GzipFile(fileobj=file) as small:
+            while data := small.read(_CHUNK_BYTES):
+                plain.write(data)
+                self.moved()
+            plain.seek(0)
+            yield plain
 
     def move_to(self, position: Position) -> None:
         """Set the tables' position, in a new log that starts from them."""
