@@ -67,6 +67,16 @@ def test_a_finger_aims_first_where_cells_are_smaller_than_it(site: Place) -> Non
     wait_for(is_played, ann, every_ms=100)
 
 
+@pytest.mark.parametrize("game", ["ultimate", "connect4", "gomoku", "qubic"])
+def test_nothing_moves_without_end_while_a_player_thinks(site: Place, game: str) -> None:
+    """Each frame of such a motion delays a tap on a slow phone."""
+    stage = Stage(site.visitor(reduced_motion="no-preference"), Scene(game).snapshot())
+    ann = stage.open(f"/m/{game}")
+    ann.await_turn()
+    endless = "document.getAnimations().filter(each => each.effect.getTiming().iterations === Infinity).length"
+    assert ann.page.evaluate(endless) == 0
+
+
 def test_a_tap_that_began_before_the_opponents_move_came_plays_nothing(site: Place) -> None:
     stage = Stage(site.visitor(), Scene("tictactoe", you=1).snapshot())
     bob = stage.open("/m/tictactoe")
