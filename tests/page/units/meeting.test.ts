@@ -477,12 +477,12 @@ test("filters and pages have addresses and titles", async () => {
   chosen.onchange?.({ target: { value: "tictactoe" } } as never);
   await page.says();
   assert.equal(location.hash, "#player=Ben&game=tictactoe");
-  assert.equal(document.title, "Ben – here");
+  await page.titled("Ben – here");
   page.close();
   const ranks = await ann({}, "/#leaders=gomoku&speed=blitz");
   await ranks.until("h1", "Leaderboard");
   assert.deepEqual(fields(ranks.of("leaderboard"), "game", "speed", "page"), [["gomoku", "blitz", 1]]);
-  assert.equal(document.title, "Leaderboard, Gomoku – here");
+  await ranks.titled("Leaderboard, Gomoku – here");
 });
 
 test("an address that leads nowhere leads to the lobby", async () => {

@@ -28,7 +28,7 @@ test("a move of the opponent is shown, announced, and makes it our turn", async 
   await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 0, ply: 1, move: 4, position: position("....X....") });
   assert.equal(said(), "Ann played b2. Your turn: place O.");
   assert.equal(label(4), "b2, X, last move");
-  assert.match(document.title, /^● Your turn/);
+  await page.titled("● Your turn – Ann – Ben, Tic-tac-toe – here");
 });
 
 test("a tap sends the move once, and one out of turn is answered", async () => {

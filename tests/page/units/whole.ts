@@ -122,6 +122,11 @@ export class WholePage {
     return find()!;
   }
 
+  /** Wait until the window has that title, which is set after the picture. */
+  async titled(title: string): Promise<void> {
+    await until(() => document.title === title, `${title} instead of ${document.title}`);
+  }
+
   /** Close the page, so that it neither comes back nor draws into the window of the next one. */
   close(): void {
     this.player.drawWith(

@@ -132,12 +132,14 @@ function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): voi
   drawn.set(node, { key, props, tree });
   if (isNew && props.focus) node.focus({ preventScroll: true });
   patch(node, tree.children);
-  if (props.inSight && (isNew || (props.inSight === "follow" && !known.inSight))) show(node);
+  // Its place is known once all is drawn; asking before would lay out the screen twice.
+  if (props.inSight && (isNew || (props.inSight === "follow" && !known.inSight))) queueMicrotask(() => show(node));
 }
 
 /** Scroll the parent of an element so that the element is centred. */
 function show(node: Element): void {
-  const around = node.parentElement!;
+  const around = node.parentElement;
+  if (!around) return;
   const [own, whole] = [node.getBoundingClientRect(), around.getBoundingClientRect()];
   around.scrollBy(own.left + own.width / 2 - whole.left - whole.width / 2, own.top + own.height / 2 - whole.top - whole.height / 2);
 }

@@ -1,7 +1,7 @@
 /** The page: react to messages, and choose the screen. */
 
 import { announce, clockNow, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, say, seekAgain, waitForBot } from "./actions.js";
-import { h, nextFrame, patch, type Tree } from "./dom.js";
+import { afterPaint, h, nextFrame, patch, type Tree } from "./dom.js";
 import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
@@ -191,7 +191,8 @@ function draw(): void {
     const next = root.querySelector<HTMLElement>(".cell[tabindex='0']") ?? root.querySelector("main");
     next?.focus({ preventScroll: true });
   }
-  showTurns(titleNow());
+  if (document.hidden) showTurns(titleNow());
+  else afterPaint(() => showTurns(titleNow()));
 }
 
 /** Whether a match of the first screen begins, or is played there without the server. */
