@@ -64,14 +64,14 @@ const blocking = (name: string, on: boolean): Tree => button(f(on ? w.blockOne :
 
 /** The blocked and muted players, each with a button to end it. */
 function silenced({ blocked, muted }: BlockList): Tree {
-  const entry = (name: string, end: Tree) => h("li", { key: name }, h("bdi", name), end);
+  const row = (name: string, end: Tree) => h("li.entry", { key: name }, h("bdi.what", name), end);
   return h(
     "details.panel",
     h("summary", w.blockedPlayers),
     h(
       "ul.entries",
-      blocked.map((name) => entry(name, blocking(name, false))),
-      muted.map((name) => entry(name, button(f(w.unmuteOne, name), () => unmute(name), "quiet"))),
+      blocked.map((name) => row(name, blocking(name, false))),
+      muted.map((name) => row(name, button(f(w.unmuteOne, name), () => unmute(name), "quiet"))),
     ),
   );
 }
