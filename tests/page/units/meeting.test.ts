@@ -106,6 +106,22 @@ test("installing is offered after the second match, once, where the browser can 
   }
 });
 
+test("a phone that installs only by its own menu is told how, until it is installed or the player does not want it", async (test) => {
+  const set = (standalone?: boolean) => Object.defineProperty(navigator, "standalone", { value: standalone, configurable: true });
+  test.after(() => set());
+  const install = JSON.stringify({ matches: 2, isAnswered: false });
+  set(true);
+  const installed = await ann({ install });
+  assert.throws(() => installed.find("Not now"));
+  installed.close();
+  set(false);
+  const page = await ann({ install });
+  await page.until(".panel", "Tap Share, then “Add to Home Screen”.");
+  assert.throws(() => page.find("Install"), "the page cannot do it");
+  await page.press("Not now");
+  assert.throws(() => page.find("Not now"));
+});
+
 test("a typed code starts a match, which the lobby lists afterwards", async () => {
   const page = await ann();
   await page.submit("Invitation code", " abc123 ");
