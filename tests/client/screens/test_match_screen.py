@@ -261,6 +261,18 @@ def test_no_key_is_lost_in_a_move_that_nobody_can_make() -> None:
     assert update(chatting, Ended("m1", 3, 0, winner=0, reason="resign"), 0).typed == "Well"
 
 
+@pytest.mark.parametrize(("game", "keys"), [("connect4", "ez/8"), ("tictactoe", "ez/"), ("gomoku", "5z/")])
+def test_a_key_that_begins_no_move_is_not_typed(game: str, keys: str) -> None:
+    assert not any(isinstance(command_for(key, seen(snapshot(game))), Type) for key in keys)
+
+
+@pytest.mark.parametrize("key", ["s", "m", "y"])
+def test_at_one_keyboard_nothing_is_said_muted_or_linked(key: str) -> None:
+    display, requests = pressed(replace(seen(snapshot("connect4")), has_lobby=False), key)
+    assert (display.entry, display.copied, requests) == (Entry.MOVE, "", ())
+    assert display.notice == "Chat, links and muting are for matches on a server."
+
+
 def test_a_choice_takes_digits() -> None:
     display, _ = done(seen(swapping()), Command.PLACE)
     assert command_for("2", display) == Choose(1)

@@ -4,11 +4,13 @@ Letters of the board's columns begin a typed move; if such a letter is also a ke
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.display import (
     AnyCommand,
     Begin,
+    Change,
     Choose,
     Command,
     Display,
@@ -24,7 +26,6 @@ from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,
-    may_name_move,
     pressed,
     prompt,
     quick_moves,
@@ -33,7 +34,7 @@ from ttt_net.client.screens.board_play import (
 )
 from ttt_net.client.screens.people import report
 from ttt_net.client.screens.replay_screen import ACTIONS
-from ttt_net.client.screens.screen import BOARD_HELP, LEAVE, LEAVING_HELP, RULES, KeyHelp, KeyHint, Screen
+from ttt_net.client.screens.screen import BOARD_HELP, LEAVE, LEAVING_HELP, RULES, Effect, KeyHelp, KeyHint, Screen
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Snapshot, UnseekRequest
 from ttt_net.text import clean
@@ -94,7 +95,11 @@ def _command(key: str, display: Display) -> AnyCommand | None:
                 return meaning(display)
         if letter in _LETTERS:
             return _LETTERS[letter]
-    return Type(key) if may_name_move(display) else None
+    return Type(key) if letter in beginnings(display) else None
+
+
+def _only_on_a_server(display: Display) -> Effect:
+    return replace(display, notice="Chat, links and muting are for matches on a server."), ()
 
 
 _SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCommand | None]], ...] = (
@@ -103,6 +108,7 @@ _SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCom
     ("g", lambda display: display.is_live, lambda display: HINT),
     ("w", lambda display: not objection(display), lambda display: WARN),  # after the end, this key saves the record
     ("f", lambda display: display.has_lobby, report),
+    *((key, lambda display: not display.has_lobby, lambda display: Change(_only_on_a_server)) for key in "smy"),
 )
 """Letters with a special meaning in some states of a match, with these states and meanings."""
 
@@ -118,7 +124,7 @@ def _digit(key: str, display: Display) -> AnyCommand | None:
         return None
     if quick_moves(display.match):
         return Quick(int(key))
-    return Type(key) if may_name_move(display) else None
+    return Type(key) if key in beginnings(display) else None
 
 
 def choices(display: Display) -> int:
