@@ -429,3 +429,10 @@ def test_lines_say_what_has_changed_for_us_and_no_more() -> None:
     ended = replace(RESTS, state="over", ended="finished")
     assert told_in_lines(update(over, ended, 0)) == "Friday is over. You are number 2 of 5 with 1.5 points."
     assert ANN.name in drawn(done)
+
+
+def test_each_part_of_a_tournament_has_columns_of_its_own() -> None:
+    boards = [replace(RUNNING.boards[0], board=100), *RUNNING.boards[1:]]
+    page = drawn(at(replace(RUNNING, boards=boards)), (100, 40))
+    assert "board 100  Ann (you) - Ben" in page
+    assert "  1.  Cleo        2 points    Buchholz-1 2    Buchholz 3.5  direct 0  wins 2" in page

@@ -35,18 +35,27 @@ _LEAST_COLUMN = 8
 
 
 def draw_list(
-    rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Glyphs, *, has_cursor: bool = True
+    rows: Sequence[Row],
+    page: Page,
+    size: tuple[int, int],
+    glyphs: Glyphs,
+    *,
+    has_cursor: bool = True,
+    is_in_parts: bool = False,
 ) -> list[Text]:
-    """Return at most `height` lines: the rows around the cursor, and how many more are above and below."""
+    """Return at most `height` lines: the rows around the cursor, and how many more are above and below.
+
+    `is_in_parts`: each section has columns of its own, as it has where room is short.
+    """
     width, height = size
     cursor = cursor_of(rows, page.row, page.place) if has_cursor else None
     columns = _columns(rows, width - _INDENT)
-    is_apart = width < _NARROW or _cuts(rows, columns, width - _INDENT)
+    is_apart = is_in_parts or width < _NARROW or _cuts(rows, columns, width - _INDENT)
     lines: list[Text] = []
     at = 0
     for index, row in enumerate(rows):
         at = len(lines) if index == cursor else at
-        if row.is_heading and is_apart:  # where room is short, each section has separate columns
+        if row.is_heading and is_apart:
             columns = _columns(_of_section(rows, index), width - _INDENT)
         if row.enter is None:
             lines += [_heading(row, width, glyphs)] if row.is_heading else _read(row, width)
@@ -569,7 +578,8 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
         listed = _two_columns(display, rows, size, now_ms, glyphs)
     else:
         spaced = _spaced(rows)
-        listed = draw_list(spaced if len(spaced) <= height else rows, display.page, size, glyphs)
+        fitting = spaced if len(spaced) <= height else rows
+        listed = draw_list(fitting, display.page, size, glyphs, is_in_parts=screen.is_in_parts)
     listed += _charted(display, (width, height - len(listed)), glyphs)
     is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height

@@ -322,6 +322,7 @@ PROFILE = Screen(
     name="profile",
     title=_profile_title,
     rows=_profile_rows,
+    is_in_parts=True,
     chart=_chart,
     requests=lambda page: (ProfileRequest(0, name=page.about or None),),
     replies=(ProfileReply,),

@@ -214,6 +214,8 @@ class Screen:
     """Whether its title and status use as few lines as possible."""
     is_form: bool = False
     """Whether it closes after a choice."""
+    is_in_parts: bool = False
+    """Whether its sections are different tables, with columns of their own."""
     hints: Callable[[Display], list[KeyHint]] = lambda display: [BACK, LEAVE, HELP]
     """The keys that matter now, the most important first; the last two are shown at any width."""
     help: Callable[[Display], list[KeyHelp]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]

@@ -441,9 +441,9 @@ def _standing(world: World, told: TournamentReply, row: TournamentStanding) -> R
     key = f"standing:{row.player}"
     if not told.round:
         return Row((name,), key, command)
-    streak = f"{row.streak} in a row" if row.streak >= _STREAK and told.state != "over" else ""
+    streak = [f"{row.streak} in a row"] if row.streak >= _STREAK and told.state != "over" else []
     breaks = [f"{_label(each)} {abs(value):g}" for each, value in zip(told.tie_breaks, row.breaks, strict=False)]
-    return Row((f"{row.place}.", name, _points(row.score), *filter(None, [streak, ", ".join(breaks)])), key, command)
+    return Row((f"{row.place}.", name, _points(row.score), *breaks, *streak), key, command)
 
 
 def _label(tie_break: str) -> str:
@@ -558,6 +558,7 @@ TOURNAMENT = Screen(
     replies=(TournamentReply,),
     refused=page_before,
     prompt=default_prompt,
+    is_in_parts=True,
     keys=_KEYS,
     hints=_hints,
     help=lambda display: [
