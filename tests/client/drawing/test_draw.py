@@ -12,7 +12,18 @@ from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
 from tests.client.pressing import SEEK, done, seen
-from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
+from tests.client.samples import (
+    BEN,
+    BOT,
+    CHALLENGED,
+    PLAYERS,
+    SEEKS,
+    knowing,
+    layered,
+    position_after,
+    snapshot,
+    welcome,
+)
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
@@ -30,6 +41,8 @@ from ttt_net.messages import (
     Chatted,
     ClaimRequest,
     ClockInfo,
+    LiveList,
+    LiveMatch,
     OfferInfo,
     PlayerInfo,
     TournamentPlace,
@@ -61,6 +74,20 @@ def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[i
     if os.environ.get("UPDATE_GOLDENS"):
         golden.write_text(page, encoding="utf-8")
     assert page == golden.read_text(encoding="utf-8")
+
+
+def test_a_heading_does_not_colour_the_row_in_the_column_beside_it() -> None:
+    live = LiveList(3, [LiveMatch(f"m{n}", "gomoku", (BEN, BOT), n, n, None) for n in range(3)])
+    page = draw(seen(CHALLENGED, SEEKS, live), LARGE, 0, THEMED)
+    line = next(line for line in page.split("\n") if "Waiting for an opponent" in line.plain)
+    assert "Ben - alphabeta" in line.plain
+    style = line.get_style_at_offset(Console(), line.plain.index("Gomoku"))
+    assert (style.bold, style.color) == (False, None)
+
+
+def test_a_lobby_with_nobody_in_it_begins_at_the_left_of_a_wide_window() -> None:
+    lines = draw(seen(welcome(features=["puzzle"])), LARGE, 0, BOXES).plain.split("\n")
+    assert any(line.startswith("> Puzzle of the day") for line in lines)
 
 
 def test_the_chosen_row_and_the_bars_are_lit_over_the_whole_width() -> None:

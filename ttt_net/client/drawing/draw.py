@@ -396,6 +396,8 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     foot = _foot(display, width, now_ms, glyphs, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
+        if display.entry is Entry.CHAT and not roomy[-1].plain:
+            del roomy[-1]  # the phrases take its place, so that the board stays as large as it is
         room = height - len(roomy) - len(foot) - _more_lines(roomy, foot, width)
         body = _body(display, (width, room), now_ms, glyphs, is_roomy=True)
         if body is not None:
@@ -675,6 +677,7 @@ def _two_columns(
     width, height = size
     is_lobby = display.page.screen == "lobby"
     left, right = _sides(rows) if is_lobby else (rows, [])
+    left, right = (left, right) if left else (right, [])
     wide = (width - _COLUMN_GAP) * 3 // 7
     wide = wide if is_lobby else max(_LEAST_PICTURE, min(wide, width - _COLUMN_GAP - _MENU_WIDTH))
     first = width - wide - _COLUMN_GAP
@@ -689,7 +692,7 @@ def _two_columns(
     beside_left = [*picture, *columns[1]]
     lines = []
     for number in range(max(len(columns[0]), len(beside_left))):
-        line = columns[0][number].copy() if number < len(columns[0]) else Text()
+        line = Text().append_text(columns[0][number]) if number < len(columns[0]) else Text()
         if number < len(beside_left):
             line.append(" " * (first + _COLUMN_GAP - line.cell_len)).append_text(beside_left[number])
         lines.append(line)
