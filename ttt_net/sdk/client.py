@@ -19,7 +19,7 @@ from ttt_net.errors import Code, Refusal, TttNetError
 from ttt_net.messages import Refused, Request, Snapshot, Welcome
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
-from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Lost, Retrying
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Lost, Parting, Retrying
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
@@ -199,7 +199,17 @@ async def connect(
 
     connection = ClientConnection(url, session, deliver, limits, keep_token, trust=trust)
     client = Client(connection, session)
-    running = asyncio.ensure_future(connection.run())
+
+    async def run() -> None:
+        try:
+            await connection.run()
+        except (
+            Exception
+        ):  # such as one of `keep_token`: it is raised when the context ends, which must not wait forever
+            await client.deliver(Farewell(Parting.GIVEN_UP, "The connection has failed by an error in this program."))
+            raise
+
+    running = asyncio.ensure_future(run())
     try:
         await client.enter(said)
         yield client

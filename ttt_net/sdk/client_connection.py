@@ -51,7 +51,6 @@ async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], pati
             uri.host,
             uri.port,
             ssl=context,
-            server_hostname=uri.host if context is not None else None,
         )
     return opened
 
@@ -64,7 +63,8 @@ class SocketTransport(asyncio.Protocol):
         self._protocol: ClientProtocol | None = None
         self._has_changed = asyncio.Event()
         self._is_closed = asyncio.Event()
-        self.socket = asyncio.Transport()
+        self.socket: asyncio.Transport
+        """Set by `connection_made`."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Pause reading until there is a protocol."""
@@ -149,7 +149,7 @@ async def certificate_at(url: str) -> str | None:
         return None
     certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     writer.transport.abort()
-    return hashlib.sha256(certificate).hexdigest() if certificate else None
+    return hashlib.sha256(certificate).hexdigest()
 
 
 DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
@@ -176,7 +176,7 @@ def addresses(url: str, nodes: Sequence[str]) -> list[str]:
     for node in nodes[:MAX_NODES]:
         try:
             other = urlsplit(node)
-            is_good = other.scheme in ("ws", "wss") and bool(other.hostname) and (other.port or 1) > 0
+            is_good = other.scheme in ("ws", "wss") and bool(other.hostname) and other.port != 0
         except ValueError:
             continue
         is_same = (other.scheme, other.netloc) == (parts.scheme, parts.netloc)
@@ -237,28 +237,29 @@ class ClientConnection:
         self._is_away = False
         self._welcome_at_ms: int | None = None
         self._is_delivering = False
-        self._protocol: ClientProtocol | None = None
-        self._transport: SocketTransport | None = None
+        self._link: tuple[ClientProtocol, SocketTransport] | None = None
+        """The connection that is open or opening."""
         self._begun: asyncio.Task[Farewell] | None = None
 
     @property
     def latency_ms(self) -> int | None:
         """The round trip of the last keepalive; None before the first."""
-        return self._protocol.latency_ms if self._protocol is not None else None
+        return self._link[0].latency_ms if self._link is not None else None
 
     @property
     def is_asking(self) -> bool:
         """Whether the answer to a request is not delivered yet."""
-        has_more = self._protocol is not None and self._protocol.has_events
+        has_more = self._link is not None and self._link[0].has_events
         return self._session.is_asking or has_more or self._is_delivering
 
     def say(self, request: Request) -> None:
         """Send a request, now or after reconnecting. Raises `Refusal` if too many are unanswered."""
-        if self._protocol is None or self._transport is None:
+        if self._link is None:
             self._session.say(request)
         else:
-            self._protocol.say(request)
-            self._transport.flush()
+            protocol, transport = self._link
+            protocol.say(request)
+            transport.flush()
 
     def begin(self, group: asyncio.TaskGroup) -> "asyncio.Task[Farewell]":
         """Begin to connect before `run` is awaited; return the task, which the caller cancels at the end."""
@@ -325,14 +326,12 @@ class ClientConnection:
             objection = self.trust.objection(transport.socket)
             if objection is not None:
                 return distrusted(objection), None
-            self._transport = transport
-            self._protocol = protocol = ClientProtocol(
-                self.url, self._session, self._now_ms(), has_elsewhere=has_elsewhere
-            )
+            protocol = ClientProtocol(self.url, self._session, self._now_ms(), has_elsewhere=has_elsewhere)
+            self._link = protocol, transport
             transport.begin(protocol)
             return await self._converse(transport, protocol), protocol.rejected
         finally:
-            self._protocol = self._transport = None
+            self._link = None
             await transport.close()
 
     async def _converse(self, transport: SocketTransport, protocol: ClientProtocol) -> Disconnect:
@@ -340,14 +339,13 @@ class ClientConnection:
             events = transport.events()
             self._is_delivering = bool(events)
             for event in events:
-                await self._take(event)
-            self._is_delivering = False
+                await self._take(event, protocol)
             if protocol.disconnect is not None and not events:
                 return protocol.disconnect
             if not events:
                 await transport.changed()
 
-    async def _take(self, event: ProtocolEvent) -> None:
+    async def _take(self, event: ProtocolEvent, protocol: ClientProtocol) -> None:
         match event:
             case FrameReceived(text):
                 if self._tap is not None:
@@ -356,8 +354,7 @@ class ClientConnection:
                 self._keep_token(token)
             case Welcome():
                 self._nodes = event.nodes
-                if self._protocol is not None:
-                    self._protocol.has_elsewhere = self._has_elsewhere
+                protocol.has_elsewhere = self._has_elsewhere
                 self._joined(event)
                 self._was_welcome, self._welcome_at_ms = True, self._now_ms()
                 if self._is_away:
