@@ -36,6 +36,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/ratings.py": ("tests/test_ratings.py",),
     "ttt_net/pairing": ("tests/pairing",),
     "ttt_net/matches": ("tests/matches",),
+    "ttt_net/sdk/__init__.py": ("tests/sdk/test_public_api.py",),
     "ttt_net/sdk/identity.py": ("tests/sdk/test_identity.py",),
     "ttt_net/sdk/trust.py": ("tests/sdk/test_trust.py",),
     "ttt_net/sdk/received.py": ("tests/sdk/test_received.py",),
@@ -44,6 +45,13 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/sdk/test_client_session.py",
         "tests/sdk/test_client_session_machine.py",
     ),
+    "ttt_net/sdk/client_connection.py": (
+        "tests/sdk/test_client_connection.py",
+        "tests/sdk/test_trust.py",
+        "tests/sdk/test_client.py",
+    ),
+    "ttt_net/sdk/client.py": ("tests/sdk/test_client.py",),
+    "ttt_net/sdk/playing.py": ("tests/sdk/test_playing.py",),
     "ttt_net/sdk/bots.py": (
         "tests/sdk/test_bots.py",
         "tests/sdk/test_playing.py",
@@ -106,8 +114,6 @@ SAMPLED: dict[str, tuple[str, ...]] = {
         "tests/server/cluster/test_node.py",
         *WORLDS,
     ),
-    "ttt_net/sdk/playing.py": ("tests/sdk/test_playing.py",),
-    "ttt_net/sdk": ("tests/sdk", "tests/client/bot/test_bot.py", "tests/conformance", *WORLDS),
 }
 """Those whose survivors are not all looked at yet. They are mutated when a path of theirs is given."""
 MOST_SINCE = 100

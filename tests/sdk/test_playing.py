@@ -2,6 +2,9 @@
 
 import asyncio
 import math
+import os
+import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
@@ -13,7 +16,8 @@ from msgspec.structs import replace
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, ok, played, snapshot, welcome
 from ttt_net import sdk
-from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Closing, Code, ConfigurationError, Refusal
 from ttt_net.messages import (
     AbortRequest,
     ClockInfo,
@@ -29,9 +33,11 @@ from ttt_net.messages import (
     Snapshot,
 )
 from ttt_net.sdk import identity
+from ttt_net.sdk import playing as playing_module
 from ttt_net.sdk.bots import turn_of
-from ttt_net.sdk.playing import Story
-from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying, Tally
+from ttt_net.sdk.client import DisconnectedError
+from ttt_net.sdk.playing import Story, sandbox_server, say_aloud, think_by
+from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Parting, Retrying, Tally
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +65,13 @@ async def playing(server: FakeServer, choose: Any, lines: list[str], **settings:
 
     A bot retries its server for ever. Its thread is a daemon, so that it does not hold up a test that has failed.
     """
-    arguments: dict[str, Any] = {"name": "my-bot", "games": ["tictactoe"], "matches": 1, **settings}
+    arguments: dict[str, Any] = {"name": "my-bot", "games": ["tictactoe"], "matches": 1, "url": server.url, **settings}
     result: Future[Tally] = Future()
     result.set_running_or_notify_cancel()  # or its thread could not end after the test
 
     def run() -> None:
         try:
-            result.set_result(sdk.play(choose, server.url, write=lines.append, **arguments))
+            result.set_result(sdk.play(choose, write=lines.append, **arguments))
         except BaseException as error:  # noqa: BLE001 - the test that awaits it raises it
             result.set_exception(error)
 
@@ -98,6 +104,7 @@ async def test_a_function_chooses_by_number_or_by_name_and_may_be_async(choose: 
         await link.tells(ok(play.id), played("tictactoe", [0, 1]), Ended("m1", 4, 0, winner=1, reason="line"))
         assert await link.is_closed() == 1000
     assert bot.result() == Tally(won=1)
+    assert lines[0] == f"playing as Ann at {server.url}; Ctrl-C stops it"
     assert lines[-1] == "m1: won against Ann (line); 1 won, 0 drawn, 0 lost so far"
 
 
@@ -167,6 +174,152 @@ async def test_a_rejected_bot_raises_the_refusal() -> None:
         assert raised.value.code is Code.UNKNOWN_GAME
 
 
+async def test_a_bot_that_the_server_disconnects_for_good_raises_its_farewell() -> None:
+    async with fake_server() as server:
+        bot = asyncio.ensure_future(playing(server, by_number, []))
+        link = await server.accepts()
+        await link.lets_in()
+        await link.closes(Closing.REPLACED)
+        with pytest.raises(DisconnectedError) as raised:
+            await bot
+        assert raised.value.farewell.why is Parting.REPLACED
+
+
+async def test_a_bot_seeks_by_its_settings() -> None:
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        bot = group.create_task(playing(server, by_number, [], time="3+2", opponents="people"))
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.grants(SeekRequest)
+        assert seek == SeekRequest(seek.id, ["tictactoe"], TimeControl(180_000, 2_000), "people")
+        await link.tells(match_of_ours(), Ended("m1", 2, 0, winner=None, reason="full"))
+        assert await bot == Tally(drawn=1)
+
+
+TURN = turn_of(match_of_ours(position=played("tictactoe", [4]).position), 100)
+
+
+@pytest.mark.parametrize(
+    ("choice", "move"),
+    [(0, 0), (True, 1), ("a3", 0), ("A3", 0), (4, None), (9, None), (-1, None), (0.0, None), ("b2", None), ("", None)],
+)
+async def test_a_choice_is_a_legal_number_or_the_name_of_a_legal_move(choice: Any, move: int | None) -> None:
+    thought = await think_by(lambda turn: choice, print, TURN)
+    assert thought.move == move
+    assert bool(thought.objection) is (move is None)
+
+
+async def test_an_error_of_a_choice_is_logged_with_its_match(caplog: pytest.LogCaptureFixture) -> None:
+    assert (await think_by(broken, print, TURN)).move is None
+    assert "choose failed in match m1" in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_line_aloud_goes_to_the_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    say_aloud("a line")
+    assert capsys.readouterr() == ("", "a line\n")
+
+
+Start = Callable[[str], None]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Start a shell script where the sandbox starts a server; it writes the number of its process to `number`."""
+
+    def one(script: str) -> None:
+        file = tmp_path / "server"
+        file.write_text(f'#!/bin/sh\necho $$ > "{tmp_path}/number"\n{script}\n')
+        file.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(file))
+
+    return one
+
+
+def is_over(folder: Path) -> bool:
+    """Tell whether the script has ended, and nobody need wait for it."""
+    try:
+        os.kill(int((folder / "number").read_text()), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+WAITS = "exec sleep 300"
+
+
+async def test_a_sandbox_is_the_address_that_its_server_prints_and_ends_with_the_context(
+    start: Start, tmp_path: Path
+) -> None:
+    start(f"echo listening on ws://x; {WAITS}")
+    async with sandbox_server(str(tmp_path)) as url:
+        assert url == "ws://x"
+        assert not is_over(tmp_path)
+    assert is_over(tmp_path)
+
+
+@pytest.mark.parametrize("script", ["exit 1", f"echo usage; {WAITS}", "exec sleep 300"])
+async def test_a_sandbox_without_a_server_says_so(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    if "exec" in script:
+        monkeypatch.setattr(playing_module, "SANDBOX_START_S", 0.3)
+    start(script)
+    with pytest.raises(ConfigurationError, match="the sandbox needs a server, which did not start"):
+        async with sandbox_server(str(tmp_path)):
+            pass
+    assert is_over(tmp_path)
+
+
+async def test_a_server_of_a_sandbox_that_does_not_end_is_killed(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing_module, "SANDBOX_STOP_S", 0.1)
+    start("trap '' TERM; echo listening on ws://x; exec sleep 300")
+    async with sandbox_server(str(tmp_path)):
+        pass
+    assert is_over(tmp_path)
+
+
+async def test_a_bot_in_a_sandbox_plays_bots_there_and_uses_and_stores_nothing(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    monkeypatch.setenv(identity.HOME_VARIABLE, str(kept))
+    ended = Ended("m1", 2, 0, winner=1, reason="resign")
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        bot = group.create_task(playing(server, by_number, []))
+        await (await seated(server, token="secret")).tells(ended)
+        await bot
+        before = {file: file.read_bytes() for file in kept.rglob("*") if file.is_file()}
+        start(f"echo listening on {server.url}; {WAITS}")
+        nowhere = "ws://127.0.0.1:1"
+        bot = group.create_task(playing(server, by_number, [], sandbox=True, opponents="people", url=nowhere))
+        link = await server.accepts()
+        hello = await link.lets_in(token="another")
+        assert (hello.name, hello.bot) == ("my-bot", "sdk")
+        assert hello.token != "secret"
+        seek = await link.grants(SeekRequest)
+        assert seek.opponents == "bots"
+        await link.tells(match_of_ours(), ended)
+        assert await bot == Tally(won=1)
+    assert before
+    assert before == {file: file.read_bytes() for file in kept.rglob("*") if file.is_file()}
+
+
+async def test_a_name_that_a_sandbox_refuses_is_not_tried_with_a_number(start: Start) -> None:
+    async with fake_server() as server:
+        start(f"echo listening on {server.url}; {WAITS}")
+        bot = asyncio.ensure_future(playing(server, by_number, [], sandbox=True))
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        await link.tells(Refused(hello.id, Code.NAME_TAKEN, "it is taken"))
+        with pytest.raises(Refusal, match="it is taken") as raised:
+            await bot
+        assert raised.value.code is Code.NAME_TAKEN
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -208,7 +361,7 @@ def test_a_story_has_a_line_for_each_important_event_and_no_other() -> None:
             story.notice(event)
         return list(lines)
 
-    assert after(Retrying(1, 50, "nothing listens there"), Retrying(2, 50, "nothing listens there")) == [
+    assert after(Retrying(1, 50, "nothing listens there"), Retrying(2, 50, "nothing answers there")) == [
         "no server at ws://x: nothing listens there; trying until there is one"
     ]
     assert after(Back(), welcome(you=PlayerInfo("my-bot", "sdk"))) == ["playing as my-bot at ws://x; Ctrl-C stops it"]
@@ -217,6 +370,12 @@ def test_a_story_has_a_line_for_each_important_event_and_no_other() -> None:
         "connected again",
     ]
     match = match_of_ours()
+    later = Ended("m8", 9, 0, winner=0, reason="resign")
+    shown = match_of_ours(match="m8", seq=9)
+    assert after(shown, later, replace(later, seq=8)) == ["m8: tictactoe against Ann"], "both were heard before"
+    assert after(replace(later, seq=10, reason="abort")) == [
+        "m8: aborted against Ann (abort); 0 won, 0 drawn, 0 lost so far"
+    ]
     assert after(match, match, replace(match, you=None, match="m9")) == ["m1: tictactoe against Ann"]
     ended = Ended("m1", 2, 0, winner=1, reason="resign")
     assert after(replace(ended, match="m9"), played("tictactoe", [4], seq=1)) == []

@@ -35,8 +35,10 @@ MOVE_MS = 1000
 """The default limit for a move of `play`, in milliseconds."""
 LEAST_LADDER_S = 10
 """The minimal time between starts of matches on the ladder."""
-_SANDBOX_START_S = 30.0
-_SANDBOX_STOP_S = 10.0
+SANDBOX_START_S = 30.0
+"""How long the server of a sandbox may take to start."""
+SANDBOX_STOP_S = 10.0
+"""How long it may take to stop before it is killed."""
 _LISTENING = "listening on "
 """The beginning of a server's first line."""
 _LOG = logging.getLogger("ttt_net.bot")
@@ -301,7 +303,7 @@ async def sandbox_server(folder: str) -> AsyncIterator[str]:
         if process.returncode is None:
             process.terminate()
         try:
-            async with asyncio.timeout(_SANDBOX_STOP_S):
+            async with asyncio.timeout(SANDBOX_STOP_S):
                 await process.wait()
         except TimeoutError:
             process.kill()
@@ -311,7 +313,7 @@ async def sandbox_server(folder: str) -> AsyncIterator[str]:
 async def _address_of(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(_SANDBOX_START_S):
+        async with asyncio.timeout(SANDBOX_START_S):
             first = (await process.stdout.readline()).decode()
     except TimeoutError:
         first = ""
