@@ -26,11 +26,6 @@ KINDS = ("equal", "faster", "text", "never", "elsewhere")
 """Why a mutant may survive: it does the same; it only costs time; it changes only words; it cannot happen; a wider test
 that the entry names kills it.
 """
-WORLDS = (
-    "tests/simulation/test_simulation.py::test_everything_that_must_hold_does",
-    "tests/hostile/test_walk.py",
-)
-"""Tests of the whole server and client: by their laws most mutants die that no test of one package notices."""
 TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/clock.py": ("tests/test_clock.py",),
     "ttt_net/ratings.py": ("tests/test_ratings.py",),
@@ -97,22 +92,27 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "ttt_net/server/matchmaking/match_registry.py": ("tests/server/matchmaking/test_match_registry.py",),
     "ttt_net/server/matchmaking/tournament_service.py": ("tests/server/matchmaking/test_tournament_tables.py",),
+    "ttt_net/server/rooms/audience.py": (
+        "tests/server/rooms/test_audience_tables.py",
+        "tests/server/rooms/test_room_tables.py",
+        "tests/server/rooms/test_room_time.py",
+        "tests/server/rooms/test_room_on_nodes.py",
+    ),
     "ttt_net/server/rooms/chat.py": ("tests/server/rooms/test_chat_tables.py",),
     "ttt_net/server/rooms/coach.py": ("tests/server/rooms/test_coach_tables.py",),
+    "ttt_net/server/rooms/room.py": (
+        "tests/server/rooms/test_room_tables.py",
+        "tests/server/rooms/test_room_time.py",
+        "tests/server/rooms/test_room_on_nodes.py",
+        "tests/server/matchmaking/test_match_registry.py",
+        "tests/server/rooms/test_audience_tables.py",
+    ),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 SAMPLED: dict[str, tuple[str, ...]] = {
     "ttt_net/server/admission/connection_limiter.py": (
         "tests/server/admission/test_connection_limiter.py",
         "tests/server/admission/test_connection_limiter_machine.py",
-    ),
-    "ttt_net/server/rooms": (
-        "tests/server/rooms",
-        "tests/server/test_rated.py",
-        "tests/server/matchmaking",
-        "tests/server/admin/test_moderation.py",
-        "tests/server/cluster/test_node.py",
-        *WORLDS,
     ),
 }
 """Those whose survivors are not all looked at yet. They are mutated when a path of theirs is given."""

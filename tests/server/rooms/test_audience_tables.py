@@ -1,30 +1,160 @@
-"""Tables over simulated time: whose time is over and where, places of bots, and how many watch and listen."""
+"""Tables over simulated time: who receives what and when, whose time is over and where, and places of bots."""
 
+import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
+import msgspec
 import pytest
 
-from tests.server.accounts.house import Caller, elsewhere
-from tests.server.matchmaking.parlour import Parlour
+from tests.server.accounts.house import Members, elsewhere
+from tests.server.matchmaking.parlour import Parlour, number_of, shown
+from tests.server.rooms.board import BOT, Board, presences
+from tests.server.running import until
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
+from ttt_net.messages import PlayerInfo
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.rooms import audience
+from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
 from ttt_net.server.settings.setting import Rate
+from ttt_net.server.wire.connection import Connection
 
 
-def begin(parlour: Parlour, one: Caller, other: Caller, **wish: Any) -> str:
-    """Let two play; return the match."""
-    parlour.ask(one, wire.ChallengeRequest(9, other.known_as.info.name, "gomoku", **wish))
-    parlour.ask(other, wire.AnswerRequest(9, other.numbers()[-1], True))
-    parlour.deliver()
-    return [each.match for each in one.heard if isinstance(each, wire.Snapshot)][-1]
+class Wire:
+    """A connection that keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def send(self, frames: bytes) -> None:
+        self.sent.append(frames)
+
+    @property
+    def counts(self) -> list[int]:
+        return [message["watchers"] for message in map(_decoded, self.sent)]
+
+
+def _decoded(frames: bytes) -> Any:
+    return msgspec.json.decode(frames[frames.index(b"{") :])
+
+
+def session(number: int) -> tuple[Session, Wire]:
+    wire = Wire()
+    return Session(cast(Connection, wire), number, PlayerInfo(f"P{number}")), wire
+
+
+async def test_players_receive_events_immediately_and_a_crowd_of_watchers_in_order() -> None:
+    audience = Audience("m", asyncio.get_running_loop())
+    player, heard = session(0)
+    audience.players[0] = player
+    watchers = [session(number) for number in range(1, 2 * CROWD + 50)]
+    for watcher, _ in watchers:
+        audience.watch(watcher)
+    for frames in (b"1", b"2", b"3"):
+        audience.tell(frames)
+    assert heard.sent == [b"1", b"2", b"3"]
+    assert sum(len(wire.sent) for _, wire in watchers) == CROWD, "the others wait until the loop comes round"
+    late, late_wire = session(10_000)
+    audience.watch(late)
+    audience.leave(watchers[-1][0])
+    await until(lambda: not audience.is_telling)
+    assert all(wire.sent == [b"1", b"2", b"3"] for _, wire in watchers[:-1])
+    assert watchers[-1][1].sent == []
+    assert late_wire.sent == [], "what was told before is in the snapshot"
+
+
+async def test_a_returning_player_does_not_receive_events_twice() -> None:
+    audience = Audience("m", asyncio.get_running_loop())
+    watchers = [session(number) for number in range(CROWD + 1)]
+    for watcher, _ in watchers:
+        audience.watch(watcher)
+    audience.tell(b"1")
+    back, wire = watchers[-1]
+    audience.leave(back)
+    audience.watch(back)
+    await until(lambda: not audience.is_telling)
+    assert wire.sent == []
+
+
+async def test_the_requester_is_answered_first_even_after_leaving() -> None:
+    audience = Audience("m", asyncio.get_running_loop())
+    asker, wire = session(1)
+    audience.players[1] = asker
+    audience.tell(b"event", asker, b"ok")
+    audience.leave(asker)
+    audience.tell(b"event", asker, b"ok")
+    assert wire.sent == [b"okevent", b"ok"]
+    assert not audience
+
+
+class Later:
+    """An event loop that calls back when the test says so."""
+
+    def __init__(self) -> None:
+        self.due: list[Callable[[], None]] = []
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> object:
+        assert delay == COUNT_S
+        self.due.append(callback)
+        return callback
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        raise AssertionError("nobody waits for the next turn")
+
+
+def test_changes_of_the_number_of_watchers_are_sent_together() -> None:
+    later = Later()
+    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
+    player, wire = session(0)
+    audience.players[0] = player
+    audience.watch(session(1)[0])
+    audience.tell_count()
+    for number in range(2, 101):
+        audience.watch(session(number)[0])
+        audience.tell_count()
+    assert wire.counts == [1]
+    later.due.pop()()
+    assert wire.counts == [1, 100]
+    assert audience.counted() == 100, "as everybody knows"
+    later.due.pop()()
+    assert (wire.counts, later.due) == ([1, 100], [])
+
+
+def test_a_new_session_of_a_watcher_takes_the_place_of_the_old_one() -> None:
+    audience = Audience("m", cast(asyncio.AbstractEventLoop, Later()))
+    (old, old_wire), (new, wire), (other, other_wire) = session(1), session(1), session(2)
+    for each in (old, new, other):
+        audience.watch(each)
+    audience.leave(old)
+    assert [audience.watches(each) for each in (old, new, other)] == [False, True, True]
+    audience.tell_watchers(b"event")
+    audience.tell_watchers(b"chat", lambda hearer: hearer is other)
+    assert (old_wire.sent, wire.sent, other_wire.sent) == ([], [b"event"], [b"event", b"chat"])
+
+
+def test_a_player_who_joins_while_a_watcher_is_away_gets_the_new_count() -> None:
+    later = Later()
+    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
+    player, wire = session(0)
+    watcher, _ = session(1)
+    audience.watch(watcher)
+    audience.tell_count()
+    audience.leave(watcher)
+    audience.tell_count()
+    audience.players[0] = player
+    assert audience.counted() == 0
+    audience.watch(watcher)
+    audience.tell_count()
+    later.due.pop()()
+    assert wire.counts == [1]
 
 
 def test_watchers_of_all_nodes_are_counted_and_only_changes_are_told() -> None:
     parlour = Parlour()
     ann, bob, cid = parlour.people("Ann", "Bob", "Cid")
-    match = begin(parlour, ann, bob)
+    match = parlour.begin(ann, bob, "gomoku")
     parlour.ask(cid, wire.WatchRequest(9, match))
     parlour.later(2_000)
     room, changed, model = parlour.hub.registry.rooms[match], list[str](), dict[str, int]()
@@ -43,20 +173,20 @@ def test_watchers_of_all_nodes_are_counted_and_only_changes_are_told() -> None:
         changed.clear()
 
 
-HERE, ELSEWHERE, ARRIVING, LATE, AWAY = "here", "elsewhere", "arriving", "late", "away"
+HERE, ELSEWHERE, ARRIVING, LATE, BACK, AWAY = "here", "elsewhere", "arriving", "late", "back", "away"
 
 
 @pytest.mark.parametrize("is_steward", [True, False])
 @pytest.mark.parametrize("in_tournament", [True, False])
 @pytest.mark.parametrize("other", [HERE, ELSEWHERE, AWAY])
-@pytest.mark.parametrize("mover", [HERE, ELSEWHERE, ARRIVING, LATE, AWAY])
+@pytest.mark.parametrize("mover", [HERE, ELSEWHERE, ARRIVING, LATE, BACK, AWAY])
 def test_the_node_of_a_player_decides_that_their_time_is_over_or_else_their_opponent_s_or_the_steward(
     mover: str, other: str, monkeypatch: pytest.MonkeyPatch, *, in_tournament: bool, is_steward: bool
 ) -> None:
     parlour = Parlour()
     ann, bob = parlour.people("Ann", "Bob")
     cid = parlour.enter(name="Cid")
-    match = begin(parlour, ann, bob, time=TimeControl(60_000))
+    match = parlour.begin(ann, bob, "gomoku", time=TimeControl(60_000))
     parlour.ask(cid, wire.WatchRequest(9, match))
     monkeypatch.setattr(type(parlour.services), "keeps_lobby", property(lambda _: is_steward))
     room = parlour.hub.registry.rooms[match]
@@ -66,7 +196,8 @@ def test_the_node_of_a_player_decides_that_their_time_is_over_or_else_their_oppo
         player = link.known_as.player
         if place != HERE:
             room.audience.leave(link.known_as)
-            parlour.services.players.remove(link.known_as)
+            if place != BACK:  # connected again, and has not resumed the match yet
+                parlour.services.players.remove(link.known_as)
         if place in (ELSEWHERE, ARRIVING, LATE):
             session = elsewhere(parlour, player, link.known_as.info.name)
             if place == ELSEWHERE:
@@ -75,13 +206,12 @@ def test_the_node_of_a_player_decides_that_their_time_is_over_or_else_their_oppo
     side = room.seats.side_of(ann.known_as.player)
     assert side is not None
     decides = is_steward if in_tournament else other == HERE
-    expected = decides if mover in (LATE, AWAY) else mover == HERE
+    expected = decides if mover in (LATE, BACK, AWAY) else mover == HERE
     assert room.seats.watches_time(room.match, side) == expected
     assert not room.seats.lets_flag_fall(room.match), "no time runs before the first moves"
 
 
 PERSON: dict[str, Any] = {}
-BOT = {"bot": "alpha", "places": 3}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +257,7 @@ def test_all_players_of_an_address_hear_so_many_matches_while_some_are_over(
     )  # fmt: skip
     ann, bob = [parlour.hello(parlour.caller("192.0.0.7"), name=name) for name in ("Ann", "Bob")]
     parlour.deliver()
-    matches = [begin(parlour, ann, bob) for _ in range(3)]
+    matches = [parlour.begin(ann, bob, "gomoku") for _ in range(3)]
     parlour.ask(ann, wire.ResignRequest(9, matches[2]))
     crowd = [parlour.hello(parlour.caller("192.0.9.7"), name=f"P{number}") for number in range(4)]
     parlour.deliver()
@@ -142,3 +272,150 @@ def test_all_players_of_an_address_hear_so_many_matches_while_some_are_over(
         parlour.deliver()
         answers.append(last.take()[0])
     assert answers == ["ok" if heard < 4 or not is_metered else "too_many_matches", "ok"]
+
+
+@pytest.mark.parametrize("heard", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("kind", "is_limited"), [("own live", False), ("own finished", True), ("live", True), ("finished", True)]
+)
+def test_a_session_hears_so_many_matches_and_its_own_live_ones(
+    monkeypatch: pytest.MonkeyPatch, board: Board, heard: int, kind: str, is_limited: bool
+) -> None:
+    monkeypatch.setattr(audience, "MAX_HEARD", 2)
+    ann, bob, cid = board.people("Ann", "Bob", "Cid")
+    match = board.begin(ann, bob)
+    asker = ann if kind.startswith("own") else cid
+    if kind.endswith("finished"):
+        board.tell(ann, wire.ResignRequest(9, match))
+    board.registry.leave(asker.known_as, match)
+    for number in range(heard):
+        asker.known_as.enter(f"other{number}")
+    request = wire.ResumeRequest(9, match, 0) if asker is ann else wire.WatchRequest(9, match)
+    told = "too_many_matches" if is_limited and heard >= 2 else "ok"
+    assert board.tell(asker, request)[0] == told
+    assert (match in asker.known_as.rooms) == (told == "ok")
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [(None, "not_public"), ("", "unknown_code"), ("XXXXXX", "unknown_code"), ("{}", "ok"), (" {} ", "ok")],
+)
+def test_a_private_match_is_watched_by_its_code(board: Board, code: str | None, answer: str) -> None:
+    ann, bob, eve = board.people("Ann", "Bob", "Eve")
+    board.ask(ann, wire.InviteRequest(9))
+    board.deliver()
+    right = ann.codes()[-1]
+    board.ask(bob, wire.JoinRequest(9, right))
+    board.deliver()
+    match = shown(ann)[-1].match
+    request = wire.WatchRequest(9, match, None if code is None else code.format(right.lower()))
+    assert board.tell(eve, request)[0] == answer
+    assert (match in eve.known_as.rooms) == (answer == "ok")
+    assert board.tell(bob, wire.WatchRequest(9, match, right)) == ["not_watching"], "they play"
+
+
+def test_those_who_watch_are_counted_on_all_nodes_and_listed(board: Board, members: Members) -> None:
+    ann, bob, eve = board.people("Ann", "Bob", "Eve")
+    match = board.begin(ann, bob)
+    for request in (wire.WatchRequest(9, match), wire.UnwatchRequest(9, match)):
+        members.recounted.clear()
+        board.changed.clear()
+        assert board.tell(eve, request)[0] == "ok"
+        assert members.recounted == {match: None}
+        assert board.changed == {("live", True): 1}
+    assert eve.known_as.rooms == set()
+    assert board.tell(eve, wire.UnwatchRequest(9, match)) == ["not_watching"]
+
+
+def test_a_player_who_returns_is_told_to_all_nodes_and_to_the_opponent(board: Board, members: Members) -> None:
+    ann, bob = board.people("Ann", "Bob")
+    match = board.begin(ann, bob)
+    session = ann.known_as
+    board.registry.leave(session, match)
+    presences(bob)
+    for _ in range(2):
+        board.tell(ann, wire.ResumeRequest(9, match, 0))
+    assert members.log[-1] == (session.player, session.serial, match)
+    assert members.log.count(members.log[-1]) == 1
+    assert [type(each) for each in bob.heard] == [wire.Presence]
+    assert [online for _, online in presences(bob)] == [True], "once"
+    found = board.room(match).match
+    assert found is not None
+    assert not found.absences
+
+
+def test_a_match_that_is_sent_again_counts_as_a_query() -> None:
+    board = Board(inquiries=Rate(1, 60.0))
+    ann, bob = board.people("Ann", "Bob")
+    match = board.begin(ann, bob)
+    board.registry.leave(ann.known_as, match)
+    told = [board.tell(ann, wire.ResumeRequest(9, match, 0))[0] for _ in range(3)]
+    assert told == ["ok", "ok", "too_fast"]
+
+
+@pytest.mark.parametrize("missed", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_few_missed_events_are_sent_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, board: Board, missed: int, is_known: bool
+) -> None:
+    monkeypatch.setattr(audience, "MAX_TAIL", 2)
+    ann, bob = board.people("Ann", "Bob")
+    match = board.begin(ann, bob, "gomoku")
+    board.play(match, ann, bob, plies=5)
+    first, _ = board.by_side(match, ann, bob)
+    told = board.tell(first, wire.ResumeRequest(9, match, 6 - missed if is_known else 0))
+    assert told == ["ok", *["played"] * (missed if is_known and missed <= 2 else 0), "snapshot"]
+
+
+def test_matches_that_a_player_abandoned_shorten_their_grace(board: Board) -> None:
+    ann, bob = board.people("Ann", "Bob")
+    board.services.abandons.add(number_of(ann), board.now_ms)
+    match = board.begin(ann, bob, "gomoku")
+    bob.heard.clear()
+    board.registry.leave(ann.known_as, match)
+    (told,) = [each for each in bob.heard if isinstance(each, wire.Presence)]
+    assert told.away is not None
+    assert told.away.claim_in_ms == 30_000
+
+
+@pytest.mark.parametrize("end", ["adjourned", "over"])
+def test_a_place_of_a_bot_is_held_again_when_a_match_goes_on(end: str) -> None:
+    board = Board(unmetered=())
+    (ann,), bot = board.people("Ann"), board.enter(name="Bob", **BOT)
+    match = board.begin(ann, bot, "gomoku")
+    board.play(match, ann, bot, plies=4)
+    address = str(ann.metered_as)
+    board.registry.leave(ann.known_as, match)
+    board.go(60_000)
+    asked: wire.AnyRequest = (
+        wire.ClaimRequest(9, match, "adjourn") if end == "adjourned" else wire.ResignRequest(9, match)
+    )
+    assert board.tell(bot, asked)[0] == "ok"
+    assert board.services.players.bot_places.held_by(address) == 0
+    board.tell(ann, wire.ResumeRequest(9, match, 0))
+    assert board.services.players.bot_places.held_by(address) == (end == "adjourned")
+
+
+def test_a_move_sets_no_new_timer_while_an_earlier_one_is_set(board: Board) -> None:
+    ann, bob = board.people("Ann", "Bob")
+    match = board.begin(ann, bob, "gomoku", time=TimeControl(60_000, 5_000))
+    board.play(match, ann, bob, plies=2)
+    movers = board.by_side(match, ann, bob)
+    timers: list[float] = []
+    call_later = board.loop.call_later
+
+    def note(delay_s: float, *callback: Any) -> Any:
+        timers.append(delay_s)
+        return call_later(delay_s, *callback)
+
+    board.loop.call_later = note  # type: ignore[method-assign,assignment]
+    for ply in range(2, 12):
+        board.go(1_000)
+        timers.clear()
+        assert board.tell(movers[ply % 2], wire.OfferRequest(9, match, "draw"))[0] == "ok"
+        assert board.tell(movers[ply % 2], wire.PlayRequest(9, match, ply, ply))[0] == "ok"
+        assert max(timers, default=0.0) < 2.0, "only for the lists of the lobby"
+    board.go(79_999)
+    assert board.is_over(match) is None
+    board.go(1)
+    assert board.is_over(match) == ("time", 1)

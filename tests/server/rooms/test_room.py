@@ -1,17 +1,13 @@
 """One match at a time: moves, offers, endings, flags, presence and resuming, over real sockets."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 from tests.server.peer import said
-from tests.server.running import Server, running, until
-from ttt_net.server.journal.ledger import Read, Tell
-from ttt_net.server.rooms.room import MAX_WAITING, MatchRoom
+from tests.server.running import running, until
+from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -116,21 +112,6 @@ async def test_the_same_move_again_is_ok_again_and_made_once(tmp_path: Path) -> 
         assert await first.refused("play", match=match, ply=0, move=5) == "stale_ply"
 
 
-async def test_moves_that_are_sent_ahead_are_carried_out_in_their_order(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair()
-        with server.stopped_disk():
-            mine = await first.say("play", match=match, ply=0, move=4)
-            await first.ok("ping")
-            theirs = await second.say("play", match=match, ply=1, move=4)
-            await second.ok("ping")
-            late = await second.say("play", match=match, ply=1, move=0)
-            await second.ok("ping")
-        assert (await first.answer(mine))["type"] == "ok"
-        assert (await second.answer(theirs))["code"] == "cell_taken"
-        assert (await second.answer(late))["type"] == "ok"
-
-
 async def test_a_stranger_never_changes_a_match_and_keeps_nobody_waiting(tmp_path: Path) -> None:
     async with running(tmp_path, FAST) as server:
         first, second, match = await server.pair()
@@ -187,16 +168,6 @@ async def test_a_rematch_swaps_the_sides_and_is_sent_to_both(tmp_path: Path) -> 
         assert list(server.rooms) == [match], "the finished ones are let go of"
 
 
-async def test_a_rematch_is_refused_when_the_other_has_left(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair()
-        await first.ok("resign", match=match)
-        await second.ok("offer", match=match, kind="rematch")
-        await second.close()
-        await first.hear("presence", side=1, online=False)
-        assert await first.refused("offer", match=match, kind="rematch") == "opponent_gone"
-
-
 async def test_the_flag_falls_by_itself(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
@@ -206,38 +177,6 @@ async def test_the_flag_falls_by_itself(tmp_path: Path) -> None:
         assert (ended[0]["winner"], ended[0]["reason"]) == (1, "time")
         assert ended[0]["clock"] == {"remaining_ms": [0, 1_000], "running": None}
         assert await first.refused("play", match=match, ply=2, move=8) == "match_over"
-
-
-async def test_a_move_that_comes_after_the_flag_loses_even_before_the_timer_has_looked(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair(time=TIMED)
-        await first.play(match, (first, 4), (second, 0))
-        server.clock.offset_ms += 1_001
-        assert await first.refused("play", match=match, ply=2, move=8) == "match_over"
-        assert (await second.hear("ended"))["reason"] == "time"
-
-
-async def test_no_clock_is_charged_for_a_slow_disk(tmp_path: Path) -> None:
-    """Neither of those who have not heard of the move yet, nor of those who have moved and wait for other events."""
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair(time={"initial_ms": 60_000})
-        await first.play(match, (first, 4), (second, 0))
-        with server.stopped_disk():
-            await first.say("play", match=match, ply=2, move=8)
-            await second.ok("ping")
-            server.clock.offset_ms += 30_000
-        await second.hear("played", ply=3)
-        with server.stopped_disk():
-            await first.say("offer", match=match, kind="draw")
-            await first.ok("ping")
-            await second.say("play", match=match, ply=3, move=1)
-            await second.ok("ping")
-            server.clock.offset_ms += 30_000
-        clock = (await first.hear("played", ply=4))["clock"]
-        assert clock["running"] == 0
-        assert min(clock["remaining_ms"]) > 50_000, "more than 30 s were the disk's"
-        server.clock.offset_ms += 60_000
-        assert await first.refused("play", match=match, ply=4, move=2) == "match_over"
 
 
 async def test_the_opponent_is_notified_of_dropping_and_returning(tmp_path: Path) -> None:
@@ -276,17 +215,6 @@ async def test_resuming_sends_the_missed_events_unchanged_and_then_a_snapshot(tm
         assert (snapshot["seq"], snapshot["moves"], snapshot["you"]) == (5, [4, 0, 8], 1)
         assert snapshot["offers"] == [{"side": 0, "kind": "draw", "seq": 5}]
         assert not again.heard, "and nothing else"
-
-
-@pytest.mark.parametrize("seq", [0, 4, 5, 1_000_000])
-async def test_resuming_without_missed_events_sends_only_the_snapshot(tmp_path: Path, seq: int) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair()
-        await first.play(match, (first, 4), (second, 0), (first, 8))
-        first.heard.clear()
-        await first.ok("resume", match=match, seq=seq)
-        assert (await first.hear("snapshot"))["seq"] == 4
-        assert not first.heard
 
 
 async def test_a_restart_brings_back_seats_board_offers_and_clock(tmp_path: Path) -> None:
@@ -330,22 +258,6 @@ async def test_a_full_disk_rejects_moves_and_play_continues_when_there_is_room(t
         assert not [message for message in other.heard if message["type"] == "ended"]
 
 
-async def test_a_table_whose_players_leave_while_it_is_written_down_is_let_go_of(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        peers = [await server.join(name) for name in ("Ann", "Bob")]
-        with server.stopped_disk():
-            for peer in peers:
-                await peer.ok("seek")
-            for peer in peers:
-                peer.abort()
-            await until(lambda: not server.connections)
-        await server.flushed()
-        assert server.rooms == {}
-        again = await server.connect()
-        (match,) = (await again.hello(token=peers[0].token))["matches"]
-        await again.resume(match)
-
-
 async def test_a_rematch_whose_players_leave_while_it_is_written_down_is_let_go_of(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
@@ -359,28 +271,6 @@ async def test_a_rematch_whose_players_leave_while_it_is_written_down_is_let_go_
             await until(lambda: not server.connections)
         await server.flushed()
         assert server.rooms == {}
-
-
-async def long_match(server: Server) -> tuple[Any, Any, str, int]:
-    """Play a long match on a large board, without a line of five."""
-    first, second, match = await server.pair(games=["mnk:19x19,19"])
-    plies = 200
-    for ply in range(plies):
-        await (first, second)[ply % 2].ok("play", match=match, ply=ply, move=ply)
-    await second.hear("played", ply=plies)
-    return first, second, match, plies
-
-
-async def test_resuming_a_long_match_from_the_start_sends_only_the_snapshot(tmp_path: Path) -> None:
-    async with running(tmp_path, FAST) as server:
-        first, second, match, plies = await long_match(server)
-        second.abort()
-        await first.hear("presence", online=False)
-        again = await server.connect()
-        await again.hello(token=second.token)
-        snapshot = await again.resume(match, seq=1)
-        assert len(snapshot["moves"]) == plies
-        await again.ok("ping")
 
 
 async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwhile_falls_later(
@@ -479,22 +369,6 @@ async def test_the_win_can_be_claimed_after_the_grace(tmp_path: Path) -> None:
         assert (ended["winner"], ended["reason"]) == (0, "abandon")
 
 
-async def test_abandoning_a_match_halves_the_grace_in_the_next(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair(games=["gomoku"])
-        second.abort()
-        away = (await first.hear("presence", online=False))["away"]
-        assert 30_000 < away["claim_in_ms"] <= 60_000
-        server.later(60_000)
-        await first.ok("claim", match=match, kind="draw")
-        await first.hear("ended")
-        back = await server.connect()
-        await back.hello(token=second.token)
-        await server.match(first, back, games=["gomoku"])
-        back.abort()
-        assert (await first.hear("presence", online=False))["away"]["claim_in_ms"] <= 30_000
-
-
 async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> None:
     """None of them reads a byte: what they leave unread is the server's to bound, and the players notice nothing."""
     limits = Limits(max_per_address=1_000, stalled_s=1_000, dead_after_s=1_000)
@@ -549,37 +423,6 @@ async def test_a_rename_in_mid_match_is_sent_to_players_and_watchers_after_its_a
         assert (await second.hear("played"))["seq"] == 2
 
 
-async def test_a_request_that_waits_is_not_carried_out_once_its_player_has_gone(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair()
-        with server.stopped_disk():
-            moving = await first.say("play", match=match, ply=0, move=4)
-            await until(lambda: server.rooms[match].is_busy)
-            requests = server.hub.metrics.requests
-            await second.say("resign", match=match)
-            await until(lambda: server.hub.metrics.requests > requests)
-            second.abort()
-            await until(lambda: len(server.connections) == 1)
-        assert (await first.answer(moving))["type"] == "ok"
-        newer = await server.connect()
-        await newer.hello(token=second.token)
-        snapshot = await newer.resume(match)
-        assert (snapshot["moves"], snapshot.get("outcome")) == ([4], None)
-
-
-async def test_so_many_requests_of_one_player_wait_for_a_match_and_no_more(tmp_path: Path) -> None:
-    async with running(tmp_path, FAST) as server:
-        first, second, match = await server.pair()
-        with server.stopped_disk():
-            await first.say("play", match=match, ply=0, move=4)
-            await until(lambda: server.rooms[match].is_busy)
-            asked = [await second.say("decline", match=match, kind="draw") for _ in range(MAX_WAITING + 2)]
-            answers = [await second.answer(number) for number in asked[MAX_WAITING:]]
-            assert [(answer["code"], answer["retry_after_ms"]) for answer in answers] == [("too_fast", 100)] * 2
-        codes = [(await second.answer(number)).get("code") for number in asked[:MAX_WAITING]]
-        assert "too_fast" not in codes
-
-
 async def test_a_rename_touches_the_rooms_of_the_player_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[str] = []
     rename = MatchRoom.rename
@@ -598,52 +441,6 @@ async def test_a_rename_touches_the_rooms_of_the_player_alone(tmp_path: Path, mo
         await ann.ok("watch", match=second)
         await ann.ok("rename", name="Anna")
         assert sorted(touched) == sorted([first, third])
-
-
-async def test_a_player_who_is_renamed_while_their_finished_match_is_read_has_the_new_name_there(
-    tmp_path: Path,
-) -> None:
-    async with running(tmp_path) as server:
-        ann, bob, match = await server.pair()
-        await ann.ok("resign", match=match)
-        await bob.hear("ended")
-        names = [ann.name, bob.name]
-        await bob.close()
-        await ann.close()
-        await until(lambda: match not in server.rooms)
-        again = await server.connect()
-        await again.hello(token=ann.token)
-        cleo = await server.join("Cleo")
-        look = server.ledger.look
-        held: list[Callable[[], None]] = []
-
-        def hold(read: Read, tell: Tell) -> None:
-            look(read, lambda found: held.append(partial(tell, found)))
-
-        with mock.patch.object(server.ledger, "look", hold):
-            watching = await cleo.say("watch", match=match)
-            await until(lambda: bool(held))
-            await again.ok("rename", name="Anna")
-            held[0]()
-        assert (await cleo.answer(watching))["type"] == "ok"
-        shown = [player["name"] for player in (await cleo.hear("snapshot"))["players"]]
-        assert shown == ["Anna" if name == names[0] else name for name in names]
-
-
-async def test_joining_a_guessed_rematch_too_early_receives_the_whole_match(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        first, second, match = await server.pair()
-        eve = await server.join("Eve")
-        await first.ok("resign", match=match)
-        await first.ok("offer", match=match, kind="rematch")
-        with server.stopped_disk():
-            await second.say("offer", match=match, kind="rematch")
-            await until(lambda: server.rooms[match].is_busy)
-            watching = await eve.say("watch", match=f"{match}-2")
-            await until(lambda: f"{match}-2" in server.rooms)
-        assert (await eve.answer(watching))["type"] == "ok"
-        await second.ok("play", match=f"{match}-2", ply=0, move=4)
-        assert (await eve.hear("played"))["move"] == 4
 
 
 async def test_a_rematch_that_is_being_written_down_takes_a_place_of_the_bot(tmp_path: Path) -> None:

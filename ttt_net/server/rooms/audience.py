@@ -144,8 +144,6 @@ class Audience:
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Send to the current watchers: to the first of them immediately, unless some still lag behind."""
         self._told += 1
-        if not self._watchers:
-            return
         hearers = deque(session for session, _ in self._watchers.values() if hears(session))
         if hearers:
             self._queue.append((self._told, frames, hearers))
@@ -175,12 +173,6 @@ class Audience:
         self._counting = None
         self.tell_count()
 
-    def close(self) -> None:
-        """Cancel all timers."""
-        if self._counting:
-            self._counting.cancel()
-            self._counting = None
-
 
 class Seats:
     """The players of a loaded match by side; time runs while one of them is present."""
@@ -194,7 +186,7 @@ class Seats:
         self._audience = audience
         self._timer: asyncio.TimerHandle | None = None
         self._due_ms: int | None = None
-        """The time of play that the timer waits for; None if it only waits before the match is read again."""
+        """The time of play that the timer waits for; None without one, or if it only waits to look again."""
 
     @property
     def both(self) -> tuple[PlayerId, PlayerId]:
@@ -213,9 +205,8 @@ class Seats:
 
     def hold_bot_place(self, match: Match) -> None:
         """Count the bot's place for the address of its human opponent, if both are present."""
-        assert self.players is not None
-        sessions = [self._services.players.get(player) for player in self.players if self.is_present(player)]
-        people = [session for session in sessions if session is not None and not session.is_bot]
+        sessions = [self._services.players.sessions[player] for player in self.both if self.is_present(player)]
+        people = [session for session in sessions if not session.is_bot]
         if len(sessions) == 2 and len(people) == 1 and not match.is_over:
             self._services.players.bot_places.hold(self._match, people[0].connection.metered_as)
 
@@ -243,9 +234,7 @@ class Seats:
         not connected, it is the opponent's node, or the steward in a tournament, except while the player is moving
         between nodes.
         """
-        if self.players is None:
-            return False
-        mover, other = self.players[side], self.players[1 - side]
+        mover, other = self.both[side], self.both[1 - side]
         here, elsewhere = self._audience.players, self._audience.elsewhere
         if mover in here:
             return True
@@ -256,7 +245,7 @@ class Seats:
     def _is_arriving(self, mover: PlayerId) -> bool:
         """Return whether a player has just reached another node and has not resumed the match there yet."""
         session = self._services.players.get(mover)
-        if session is None or not session.is_elsewhere or mover in self._audience.elsewhere:
+        if session is None or not session.is_elsewhere:
             return False
         return self._services.loop.time() - session.connection.opened_s < _ARRIVES_MS / 1000
 
@@ -300,7 +289,7 @@ class Seats:
         next_ms = min((at_ms for at_ms in looks_ms if at_ms is not None), default=None)
         if next_ms is None:
             self.stop_timer()
-        elif self._timer is None or self._due_ms is None or self._due_ms > next_ms:
+        elif self._due_ms is None or self._due_ms > next_ms:
             self._wait((next_ms - now_ms) / 1000, look)
             self._due_ms = next_ms
         # otherwise an earlier timer is set, after which `look` sets the next: cheaper than a new one for each move
@@ -311,23 +300,16 @@ class Seats:
         mover = match.game.to_move(match.state)
         flag_ms = match.clock.flag_at_ms() if match.clock else None
         timed_ms = [each for each in (flag_ms, match.first_move_due_ms) if each is not None]
-        if timed_ms and self.watches_time(match, mover):
-            yield min(timed_ms)
-        elif timed_ms and self._is_arriving(self.players[mover]):
-            yield now_ms + _ARRIVES_MS
+        if timed_ms:
+            if self.watches_time(match, mover):
+                yield min(timed_ms)
+            elif self._is_arriving(self.players[mover]):
+                yield now_ms + _ARRIVES_MS
         if match.absences:
             if not self.is_abandoned:
                 yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
-            if self.frees_seat(match):
+            if self._audience.players:  # a bot that waits, if the one who is here is a bot
                 yield referee.forsaken_at_ms(match)
-
-    def frees_seat(self, match: Match) -> bool:
-        """Tell whether this node ends a match whose player left a bot waiting: the node where the bot is connected."""
-        assert self.players is not None
-        return any(
-            match.players[side].bot is not None and player in self._audience.players
-            for side, player in enumerate(self.players)
-        )
 
     def take_up(self, match: Match) -> bool:
         """End an adjournment once both players are present; return whether one has ended."""
@@ -346,7 +328,7 @@ class Seats:
         self._timer = self._services.loop.call_later(max(0, delay_s), self._fire, look)
 
     def _fire(self, look: Callable[[], None]) -> None:
-        self._timer = None
+        self._due_ms = None
         look()
 
     def stop_timer(self) -> None:
@@ -354,7 +336,6 @@ class Seats:
         self._due_ms = None
         if self._timer:
             self._timer.cancel()
-            self._timer = None
 
 
 class Joining:
@@ -399,7 +380,8 @@ class Joining:
 
     def watch(self, match: Match, session: Session, request: WatchRequest) -> None:
         """Start sending the match to a watcher. Raises `Refusal` if they may not watch."""
-        self._must_not_play(session)
+        if self._seats.side_of(session.player) is not None:
+            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
         if match.is_private:
             self._check_code(session, request.code, match.code)
         self._may_hear(match, session)
@@ -411,7 +393,6 @@ class Joining:
 
     def unwatch(self, session: Session, request: UnwatchRequest) -> None:
         """Stop sending to a watcher. Raises `Refusal` if they do not watch."""
-        self._must_not_play(session)
         if not self._audience.watches(session):
             raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self._id}")
         session.ok(request.id)
@@ -446,15 +427,11 @@ class Joining:
         self._audience.tell_count()
         self._services.feed.changed("live", slightly=True)
 
-    def _must_not_play(self, session: Session) -> None:
-        if self._seats.side_of(session.player) is not None:
-            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
-
     def _check_code(self, session: Session, code: str | None, right: str | None) -> None:
         """Reject sessions without the code of a private match; attempts are limited like those of invitations."""
         if code is None:
             raise Refusal(Code.NOT_PUBLIC, "that match is private; its players can tell you its code")
-        is_right = right is not None and code.strip().upper() == right
+        is_right = code.strip().upper() == right
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
 
     def _may_hear(self, match: Match, session: Session) -> None:

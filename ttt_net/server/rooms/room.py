@@ -193,7 +193,7 @@ class MatchRoom:
             self._read()
 
     def _expect_moves(self, match: Match) -> None:
-        if self._begin_ms is not None and not match.is_over:
+        if self._begin_ms is not None:
             now_ms = self._services.now_ms()
             match.first_moves = FirstMoves(self._begin_ms, now_ms)
             self.seats.set_clock(match, now_ms, self.look_at_clock)
@@ -209,15 +209,14 @@ class MatchRoom:
             if not self.is_busy:
                 self._read()
             return
-        side = self.seats.side_of(session.player)
-        if side is not None:
-            now_ms = self._services.now_ms()
-            self.match.absences.returned(side, now_ms)
-            has_gone_on = self.seats.take_up(self.match)
-            self.seats.set_clock(self.match, now_ms, self.look_at_clock)
-            if has_gone_on:
-                self.joining.show_again(self.match, session, now_ms)
-            self.seats.tell(self.match, session.player, online=True)
+        side, now_ms = self.seats.side_of(session.player), self._services.now_ms()
+        assert side is not None, "only players take a seat"
+        self.match.absences.returned(side, now_ms)
+        has_gone_on = self.seats.take_up(self.match)
+        self.seats.set_clock(self.match, now_ms, self.look_at_clock)
+        if has_gone_on:
+            self.joining.show_again(self.match, session, now_ms)
+        self.seats.tell(self.match, session.player, online=True)
 
     def leave(self, session: Session, *, is_replaced: bool = False) -> None:
         """Remove a disconnected session from the audience, and notify the others.
@@ -230,9 +229,9 @@ class MatchRoom:
             self._settle()
         elif self.audience.plays(session) or self.audience.plays_elsewhere(session):
             self.audience.leave(session)
-            side = self.seats.side_of(session.player)
-            if self.match and side is not None:
-                now_ms = self._services.now_ms()
+            if self.match is not None:
+                side, now_ms = self.seats.side_of(session.player), self._services.now_ms()
+                assert side is not None, "only players take a seat"
                 on_purpose = session.connection.left_on_purpose and not is_replaced
                 self.match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
                 self.seats.set_clock(self.match, now_ms, self.look_at_clock)
@@ -301,12 +300,11 @@ class MatchRoom:
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
         services, connection = self._services, session.connection
         at_ms = match.next_at_ms(services.wall_ms())
-        if match.clock is not None:
-            flag = referee.flag_fall(match, came_ms, at_ms)
-            if flag and self.seats.lets_flag_fall(match):
-                self._waiting.appendleft((session, command, came_ms))
-                self._commit(match, flag, None)
-                return
+        flag = referee.flag_fall(match, came_ms, at_ms)
+        if flag and self.seats.lets_flag_fall(match):
+            self._waiting.appendleft((session, command, came_ms))
+            self._commit(match, flag, None)
+            return
         side = self.seats.side_of(session.player)
         events = referee.decide(match, side, command, came_ms, connection.lag_ms, at_ms)
         if not events:
@@ -326,7 +324,7 @@ class MatchRoom:
             self._commit_rematch(match, events, asked)
         else:
             done = partial(self._written, match, events, asked, self._services.stopwatch_s())
-            self._services.journal.append(events, done, partial(self._fail, asked))
+            self._services.journal.append(events, done, partial(self._fail, match, asked))
 
     def _commit_rematch(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
         """Journal the last event of this match and the first of the next, both or neither."""
@@ -342,7 +340,7 @@ class MatchRoom:
 
         def failed(refusal: Refusal) -> None:
             release()
-            self._fail(asked, refusal)
+            self._fail(match, asked, refusal)
 
         self._services.journal.append([*events, started], done, failed, players)
 
@@ -384,19 +382,19 @@ class MatchRoom:
 
     def _ended_by(self, match: Match, asked: _Asked | None) -> PlayerId | None:
         """Return the player who resigned or left the match, as far as this node knows."""
-        away = [player for side, player in enumerate(self.seats.players or ()) if match.absences.of(side) is not None]
+        away = [player for side, player in enumerate(self.seats.both) if match.absences.of(side) is not None]
         if len(away) == 1:
             return away[0]
         return asked[0].player if asked and isinstance(asked[1], AbortRequest | ResignRequest) else None
 
     def _tell_ratings(self, match: Match, ratings: Changes) -> None:
         self.audience.tell(frame(encode(Rated(self.id, ratings))))
-        for player, change in zip(self.seats.players or (), ratings, strict=True):
+        for player, change in zip(self.seats.both, ratings, strict=True):
             session = self._services.players.get(player)
             if session:
                 session.rated(match.game.name, match.time, change)
         self._services.feed.changed("seeks", "players")  # which show ratings
-        self._hooks.rated(self.seats.players or ())
+        self._hooks.rated(self.seats.both)
 
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
         """Apply and send events that another node has written, perhaps during a write of our own.
@@ -404,31 +402,31 @@ class MatchRoom:
         A match that is loaded from the journal later already has them. While nobody here receives the match, moves are
         only kept, and the match leaves the memory with its end.
         """
-        if self._is_elsewhere:
+        assert self.known is not None, "the registry counts the end of a match that is not in memory"
+        if self._is_elsewhere(self.known):
             last = events[-1]
             if type(last) is Ended:
-                self._end_elsewhere(last, ratings)
+                self._end_elsewhere(self.known, last, ratings)
                 return
-            if type(last) is Played and len(events) == 1:
+            if type(last) is Played:  # which is written alone
                 self._unapplied.append((last, self._services.now_ms()))
                 self._services.feed.changed("live", slightly=True)
                 return
         match = self.match
-        new = [event for event in events if match is not None and event.seq > match.seq]
-        if match is not None and new:
+        if match is None:
+            return
+        new = [event for event in events if event.seq > match.seq]
+        if new:
             self._apply(match, new, None)
             if ratings:
                 self._tell_ratings(match, ratings)
             self._settle()
 
-    @property
-    def _is_elsewhere(self) -> bool:
-        """Whether the match is live, both players are on other nodes, nobody here watches, and no time runs here."""
-        match, audience = self.known, self.audience
+    def _is_elsewhere(self, match: Match) -> bool:
+        """Tell whether a live match has both players on other nodes, and no watcher and no running time here."""
         return (
-            match is not None
-            and not audience.players
-            and not audience.watchers_here
+            not self.audience.players
+            and not self.audience.watchers_here
             and not self.is_busy
             and not match.absences
             and not match.is_over
@@ -445,32 +443,31 @@ class MatchRoom:
                 if event.seq > match.seq:
                     match.evolve(event)
                     match.count_from(now_ms)
-                    match.run_clock(now_ms)  # both players were present
         except Exception as error:  # noqa: BLE001 - a fault of the rules here; readers use the journal
             self.known = None
             fault = {"message": f"fault while applying moves to match {self.id}", "exception": error}
             self._services.loop.call_exception_handler(fault)
 
-    def _end_elsewhere(self, event: Ended, ratings: Changes | None) -> None:
+    def _end_elsewhere(self, match: Match, event: Ended, ratings: Changes | None) -> None:
         """End a match that nobody here receives, and drop it without applying its moves."""
         self._hooks.committed(self, event, None)
-        if ratings and self.known is not None:
-            self._tell_ratings(self.known, ratings)
+        if ratings:
+            self._tell_ratings(match, ratings)
         self.seats.stop_timer()
         self.match = None
 
-    def _fail(self, asked: _Asked | None, refusal: Refusal) -> None:
+    def _fail(self, match: Match, asked: _Asked | None, refusal: Refusal) -> None:
         """Decide an overtaken request again; otherwise reject it and drop the copy in memory, as the journal is right.
 
         In a cluster the copy stays: if the write succeeds after all, it arrives like that of another node.
         """
         self.is_busy = False
-        if isinstance(refusal, Overtaken) and self.match is not None and self._decisions < MAX_DECISIONS:
+        if isinstance(refusal, Overtaken) and self._decisions < MAX_DECISIONS:
             self._decisions += 1
             if asked:
                 self._waiting.appendleft(asked)
             else:
-                self.seats.set_clock(self.match, self._services.now_ms(), self.look_at_clock)
+                self.seats.set_clock(match, self._services.now_ms(), self.look_at_clock)
             self._settle()
             return
         self._decisions = 0
@@ -486,7 +483,6 @@ class MatchRoom:
 
     def _read(self) -> None:
         """Read the match: beside the writes for a non-player's finished match, else in order with them."""
-        self.seats.stop_timer()
         self.is_busy = True
 
         def found(archived: ArchivedMatch) -> None:
@@ -545,8 +541,7 @@ class MatchRoom:
         while self._waiting:
             session, request, _ = self._waiting.popleft()
             session.refuse(request.id, refusal)
-        if self.audience or self._is_held:
-            self.seats.look_later(self.look_at_clock)
+        self.seats.look_later(self.look_at_clock)
 
     def _settle(self) -> None:
         """Serve waiting requests. If there are none and nobody receives the match, unload it."""
@@ -561,7 +556,6 @@ class MatchRoom:
             self._serve(self.match, session, request, came_ms)
         if not self.audience and not self.is_busy and not self._is_held:
             self.seats.stop_timer()
-            self.audience.close()
             self._hooks.let_go(self)
 
     def look_at_clock(self) -> None:
@@ -579,7 +573,7 @@ class MatchRoom:
         events: list[MatchEvent] = []
         if self.seats.lets_flag_fall(self.match):
             events = referee.flag_fall(self.match, now_ms, at_ms)
-        if not events and self.seats.frees_seat(self.match):
+        if not events and self.audience.players:  # the node of a bot that waits ends the match
             events = referee.forsaken(self.match, now_ms, at_ms)
         if not events and self.seats.watches_time(self.match, self.match.game.to_move(self.match.state)):
             events = referee.no_show(self.match, now_ms, at_ms)
