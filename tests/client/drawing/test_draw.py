@@ -27,11 +27,11 @@ from tests.client.samples import (
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
-from ttt_net.client.drawing.board import target_at, without_targets
-from ttt_net.client.drawing.draw import cut, draw
+from ttt_net.client.drawing.board import draw_board, target_at, without_targets
+from ttt_net.client.drawing.draw import cut, draw, grounded
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.kit import aim, large_clock, target_of
-from ttt_net.client.drawing.themes import DARK
+from ttt_net.client.drawing.themes import DARK, Depth, theme_for
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
@@ -83,6 +83,23 @@ def test_a_heading_does_not_colour_the_row_in_the_column_beside_it() -> None:
     assert "Ben - alphabeta" in line.plain
     style = line.get_style_at_offset(Console(), line.plain.index("Gomoku"))
     assert (style.bold, style.color) == (False, None)
+
+
+def test_no_text_of_a_theme_has_the_colour_of_the_terminal_which_may_be_that_of_the_ground() -> None:
+    for name, (display, glyphs) in SCREENS.items():
+        if not glyphs.is_ascii:
+            page = grounded(draw(display, ROOMY, 0, THEMED), ROOMY, THEMED)
+            assert not any("default" in str(span.style) for span in page.spans), name
+
+
+def test_a_small_window_names_what_a_list_without_a_status_is_of() -> None:
+    assert draw(SCREENS["profile"][0], COMPACT, 0, BOXES).plain.split("\n")[0].startswith("Ben")
+
+
+def test_discs_of_a_console_without_quarter_blocks_do_not_touch() -> None:
+    glyphs = replace(CONSOLE, theme=theme_for("dark", Depth.SIXTEEN))
+    board = draw_board(seen(snapshot("connect4", FOUR)), 80, 16, glyphs) or []
+    assert any("▀▀▀▀" in line.plain for line in board), "the lower half of each second row is free"
 
 
 def test_a_lobby_with_nobody_in_it_begins_at_the_left_of_a_wide_window() -> None:

@@ -485,8 +485,9 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
     if match is not None:
         lines += seats(display, match, now_ms, width, glyphs, is_roomy=is_roomy)
     status = _status(display, width, now_ms, glyphs)
-    if match is None and is_roomy and not any(line.plain for line in (*lines[1:], *status)):
-        return [lines[0], Text()]  # no empty status between the title and a list
+    if match is None and not any(line.plain for line in (*lines[1:], *status)):
+        # no empty status between the title and a list
+        return [lines[0], Text()] if is_roomy else [_title(display, width, glyphs)]
     lines += status
     return [*lines, Text()] if is_roomy else lines
 
@@ -758,7 +759,7 @@ def _page_of_keys(display: Display, size: tuple[int, int], glyphs: Glyphs) -> tu
     body = []
     for each in explained:
         first, *others = wrapped(each.does, min(_WIDEST_SENTENCE, width - left))
-        body.append(Text(each.keys.ljust(left), style=style).append(first, "not bold default"))
+        body.append(Text().append(each.keys.ljust(left), style).append(first))
         body += [Text(" " * left + line) for line in others]
     title = [_lit(Text("Keys", style="bold"), width, glyphs, "board"), Text()]
     head = title if height - len(title) - 1 >= len(body) else title[:1]

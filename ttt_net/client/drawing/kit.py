@@ -24,6 +24,8 @@ _SAMPLES = 3
 _COARSE, _SMALL = 4, 6
 """Marks with at most this many pixels across need other proportions, and look better without anti-aliasing."""
 _QUARTERS = {"disc": ("▟▇▇▙", "▜██▛"), "coin": ("▟▀▀▙", "▜▄▄▛")}
+_FLAT = {"disc": ("████", "████", "████", "    "), "coin": ("████", "█  █", "████", "    ")}
+"""The pixels of the smallest round marks where there are no quarter blocks and nothing separates the rows of cells."""
 _UPPER, _LOWER, _BOTH = "▀", "▄", "█"
 
 
@@ -120,7 +122,10 @@ def draw_mark(
             sheet.put(*view.at(0, row), line, colour)
         return
     is_smooth = is_smooth and 2 * view.height > _SMALL
-    pixels = coverage(look, view.width, 2 * view.height, round(part, 2), is_tight=is_tight)
+    if is_tight and (view.width, view.height) == (4, 2) and look in _FLAT:
+        pixels = tuple(tuple(float(pixel != " ") for pixel in row) for row in _FLAT[look])
+    else:
+        pixels = coverage(look, view.width, 2 * view.height, round(part, 2), is_tight=is_tight)
     for row in range(view.height):
         for column in range(view.width):
             upper, lower = pixels[2 * row][column], pixels[2 * row + 1][column]
