@@ -281,8 +281,9 @@ async def test_a_server_of_a_sandbox_that_does_not_end_is_killed(
     assert is_over(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["my-bot", "another"])
 async def test_a_bot_in_a_sandbox_plays_bots_there_and_uses_and_stores_nothing(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
@@ -294,11 +295,11 @@ async def test_a_bot_in_a_sandbox_plays_bots_there_and_uses_and_stores_nothing(
         await bot
         before = {file: file.read_bytes() for file in kept.rglob("*") if file.is_file()}
         start(f"echo listening on {server.url}; {WAITS}")
-        nowhere = "ws://127.0.0.1:1"
-        bot = group.create_task(playing(server, by_number, [], sandbox=True, opponents="people", url=nowhere))
+        elsewhere = {"sandbox": True, "url": "ws://127.0.0.1:1", "opponents": "people", "name": name}
+        bot = group.create_task(playing(server, by_number, [], **elsewhere))
         link = await server.accepts()
         hello = await link.lets_in(token="another")
-        assert (hello.name, hello.bot) == ("my-bot", "sdk")
+        assert (hello.name, hello.bot) == (name, "sdk")
         assert hello.token != "secret"
         seek = await link.grants(SeekRequest)
         assert seek.opponents == "bots"

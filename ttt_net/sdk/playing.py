@@ -300,7 +300,7 @@ async def sandbox_server(folder: str) -> AsyncIterator[str]:
     try:
         yield await _address_of(process)
     finally:
-        if process.returncode is None:
+        with suppress(ProcessLookupError):
             process.terminate()
         try:
             async with asyncio.timeout(SANDBOX_STOP_S):
