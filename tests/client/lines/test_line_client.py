@@ -359,7 +359,7 @@ async def test_a_watcher_who_mutes_receives_no_chat() -> None:
         await paper.shows("Ben: Well")
         paper.type("mute")
         assert (await link.hears(MuteRequest)).name is None
-        await paper.shows("Chat is muted; repeat this to unmute it.")
+        await paper.shows("Chat is muted. Mute again to unmute it.")
 
 
 async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:

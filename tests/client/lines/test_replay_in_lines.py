@@ -230,7 +230,7 @@ async def test_an_analysis_is_summarized_by_the_turning_points() -> None:
         await paper.shows("The engine saw no move that gave anything away.")
         await link.tells(AnalysisReply("m1", [], exact=False))
         await paper.shows("The engine could not look at it in time.")
-        assert len([line for line in paper.written if "has been analysed" in line]) == 1, "the other one"
+        assert len([line for line in paper.written if "The analysis is done" in line]) == 1, "the other one"
 
 
 def test_a_replay_for_screen_readers_prints_moves_and_the_board_on_request() -> None:

@@ -100,7 +100,7 @@ def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_repla
     assert requests == (AnalyseRequest(0, match="m1"),)
     moves = [AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, -1, ["a1", "c1"], turning=True, side=1)]
     display = update(display, AnalysisReply("m1", moves, exact=True), 0)
-    assert "a replay of it tells" in words.notice(display)
+    assert "the replay has a verdict" in words.notice(display)
     display, _ = pressed(display, "v", "right")
     assert display.page.screen == "replay"
     assert "With best play from here: a draw." in drawn(display)

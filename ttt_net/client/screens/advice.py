@@ -306,7 +306,7 @@ def _is_offered(display: Display) -> bool:
 def _heard(display: Display, reply: ServerMessage) -> Display:
     if isinstance(reply, AnalysisReply) and (reply.partial or not reply.moves):
         return replace(display, notice="") if reply.lesson is not None else display
-    return replace(display, notice="The match has been analysed; a replay of it tells of every move.")
+    return replace(display, notice="The analysis is done: the replay has a verdict on every move.")
 
 
 def verdict(display: Display, match: Snapshot) -> str:

@@ -130,13 +130,13 @@ def muted(display: Display, index: int) -> Effect:
     if index > 0:
         return _toggled(display, names[index - 1])
     is_on = not display.is_deaf
-    notice = "Chat is muted; repeat this to unmute it." if is_on else "Chat is no longer muted."
+    notice = "Chat is muted. Mute again to unmute it." if is_on else "Chat is no longer muted."
     return replace(display, is_deaf=is_on, notice=notice), (MuteRequest(0, name=None, on=is_on),)
 
 
 def _toggled(display: Display, name: str) -> Effect:
     is_on = name not in display.muted
-    notice = f"You have muted {name}; repeat this to unmute them." if is_on else f"{name} is no longer muted."
+    notice = f"You have muted {name}. Mute again to unmute them." if is_on else f"{name} is no longer muted."
     side = display.seat_of(name)
     match = display.shown if side is not None else None
     request = MuteRequest(0, name=name, on=is_on, match=match, side=side)
