@@ -101,7 +101,7 @@ def test_live_matches_and_those_that_ended_later_are_not_packed(database: Databa
     assert (rows(database), rows(database, "live")) == ([3], [1, 2])
 
 
-def test_an_entry_packs_about_as_many_events_as_it_may_and_the_next_goes_on(database: Database) -> None:
+def test_an_entry_packs_about_as_many_plies_as_it_may_and_the_next_goes_on(database: Database) -> None:
     for match in "abcde":
         write(database, started(match), played(2, match), ended(3, match))
     assert [pack_all(database, most=4) for _ in range(4)] == [["a", "b"], ["c", "d"], ["e"], []]

@@ -8,6 +8,7 @@ without gaps, a match is counted once). The caller then rolls back.
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any, assert_never
 
 import msgspec
@@ -724,22 +725,24 @@ def _delete_match(connection: sqlite3.Connection, number: int) -> None:
 
 
 def _pack_matches(connection: sqlite3.Connection, entry: entries.PackMatches) -> list[str]:
-    rows = connection.execute(
-        "SELECT number, id FROM matches WHERE is_over AND NOT is_packed AND ended_ms < ?"
-        " ORDER BY ended_ms, number LIMIT ?",
-        (entry.before_ms, entry.most),
-    ).fetchall()
-    events, packed = 0, []
-    for number, match in rows:
-        if events >= entry.most:
-            break
-        events += _pack_match(connection, number)
-        packed.append(match)
-    return packed
+    query = (
+        "SELECT number, id, coalesce(plies, 0) FROM matches WHERE is_over AND NOT is_packed AND ended_ms < ?"
+        " ORDER BY ended_ms, number"
+    )
+    plies, chosen = 0, {}
+    with closing(connection.execute(query, (entry.before_ms,))) as rows:
+        for number, match, count in rows:
+            chosen[number] = match
+            plies += count + 1  # aborted ones have none
+            if plies >= entry.most:
+                break
+    for number in chosen:
+        _pack_match(connection, number)
+    return list(chosen.values())
 
 
-def _pack_match(connection: sqlite3.Connection, number: int) -> int:
-    """Pack a match, and return the number of its events; one that would not read back the same stays as it is."""
+def _pack_match(connection: sqlite3.Connection, number: int) -> None:
+    """Pack the events of a match; those that would not be read back the same stay as they are."""
     query = "SELECT seq, fact FROM facts WHERE match = ? ORDER BY seq"
     rows = connection.execute(query, (number,)).fetchall()
     facts = [fact for _, fact in rows]
@@ -752,4 +755,3 @@ def _pack_match(connection: sqlite3.Connection, number: int) -> int:
             (value, number, last),
         )
     connection.execute("UPDATE matches SET is_packed = 1 WHERE number = ?", (number,))
-    return len(facts)

@@ -309,7 +309,7 @@ class PackMatches(JournalEntry, frozen=True, tag=True):
 
     before_ms: int
     most: int
-    """After a match with which so many events are packed, the rest waits for the next entry."""
+    """Once the packed matches have so many plies, the rest waits for the next entry."""
 
 
 class UnsettleRatings(JournalEntry, frozen=True, tag=True):

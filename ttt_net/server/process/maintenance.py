@@ -27,8 +27,8 @@ REST_MS = 600_000
 
 PACKED_AFTER_MS = 600_000
 """How long after its end a match is packed."""
-PACKED_EVENTS = 500
-"""About how many events are packed in one transaction: some milliseconds."""
+PACKED_PLIES = 200
+"""About how many plies are packed in one transaction, which takes 2.6 ms of CPU."""
 
 _SPARE_MS = 10_000
 """How often to query the unused space in the journal's files."""
@@ -121,7 +121,7 @@ def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tu
 
 def unpacked_matches(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[str]:
     """Return the job that packs finished matches once a rematch, the last event of many, is unlikely."""
-    return PeriodicJob(journal, now_ms, lambda now_ms: PackMatches(now_ms - PACKED_AFTER_MS, PACKED_EVENTS))
+    return PeriodicJob(journal, now_ms, lambda now_ms: PackMatches(now_ms - PACKED_AFTER_MS, PACKED_PLIES))
 
 
 def old_matches(
