@@ -156,23 +156,19 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
     results = {move: verdict.result for move, verdict in found.moves.items()}
     if None in results.values():
         return None
-    for is_win, wanted in ((True, {1}), (False, {0, 1})):
-        solutions = [move for move, result in results.items() if result in wanted]
-        if len(solutions) == 1:
-            move = solutions[0]
-            if is_win and found.moves[move].plies != 1 and look(game, state).threats:
-                return None
-            others = [verdict for other, verdict in found.moves.items() if other != move]
-            line = winning_line(game, state, move) if is_win else ()
-            if is_win and not line:
-                return None
-            plies = len(line) if is_win else max(verdict.plies or 0 for verdict in others)
-            grade = _grade(plies if is_win else plies - 1)
-            why = _why(game, state, move, plies, is_win=is_win)
-            return Puzzle(game, state, move, is_win, plies, grade, why, line[1:])
-        if solutions and is_win:
-            return None
-    return None
+    winning = [move for move, result in results.items() if result == 1]
+    solutions = winning or [move for move, result in results.items() if result == 0]
+    if len(solutions) != 1:
+        return None
+    move, is_win = solutions[0], bool(winning)
+    if is_win and found.moves[move].plies != 1 and look(game, state).threats:
+        return None
+    line = winning_line(game, state, move) if is_win else ()
+    if is_win and not line:
+        return None
+    plies = len(line) if is_win else max(verdict.plies or 0 for other, verdict in found.moves.items() if other != move)
+    why = _why(game, state, move, plies, is_win=is_win)
+    return Puzzle(game, state, move, is_win, plies, _grade(plies if is_win else plies - 1), why, line[1:])
 
 
 def winning_line(game: Game[Any], state: Any, move: Move) -> tuple[Move, ...]:  # noqa: ANN401 - any game's state
