@@ -59,7 +59,7 @@ from ttt_net.client.screens.screen import (
     section,
 )
 from ttt_net.client.screens.tournament_screen import entered_name, tournament_rows
-from ttt_net.client.world import LinkState
+from ttt_net.client.world import LinkState, World
 from ttt_net.messages import (
     AcceptRequest,
     AnswerRequest,
@@ -310,6 +310,16 @@ def _title(display: Display) -> str:
     return "Lobby" if display.has_lobby else "ttt_net"
 
 
+def _own_matches(world: World) -> str:
+    """Return whether a match of ours waits for us; empty if none is being played."""
+    ours = (match for match in world.matches.values() if match.you is not None and not match.adjourned)
+    live = [match for match in ours if match.outcome is None]
+    mine = next((match for match in live if match.position.to_move == match.you), None)
+    if mine is not None:
+        return f"{words.name_of(words.opponent_of(mine))} waits for your move."
+    return "Your match goes on." if live else ""
+
+
 def _status(display: Display) -> str:
     if not display.has_lobby:
         return "Setting up the board ..."
@@ -318,6 +328,8 @@ def _status(display: Display) -> str:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None and (entered := entered_name(world)):
         return f"You play in {entered}: your next match begins by itself. t shows the tournament."
+    if world.link is LinkState.ONLINE and world.seeking is None and (own := _own_matches(world)):
+        return own
     if world.link is LinkState.ONLINE and world.seeking is None:
         free = _bots_with_time(display)
         also = f", b{' or 1-8' * any(each.any_level for each in free)} a bot" if free else ""
