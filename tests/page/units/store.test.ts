@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settled } from "./world.js";
 import type { Position, Snapshot } from "../../../ttt_net/web/src/protocol.js";
-import { choose, drawWith, fadingCell, hear, hearing, isMyTurn, leftMs, lineSide, mayHint, movesAt, ownLive, redraw, set, state, ui } from "../../../ttt_net/web/src/store.js";
+import { choose, drawWith, fadingCell, hear, hearing, isMyTurn, leftMs, mayHint, movesAt, ownLive, redraw, set, state, ui } from "../../../ttt_net/web/src/store.js";
+import { lineSide } from "../../../ttt_net/web/src/results.js";
 
 const CELLS = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 

@@ -17,10 +17,11 @@ import { f, many, w } from "./i18n.js";
 import { icon } from "./icons.js";
 import { part } from "./parts.js";
 import { explain, review } from "./requests.js";
+import { lineSide } from "./results.js";
 import { clockFace, gradeOf, isBot, label, ratingOf, sentence } from "./sentences.js";
 import { isFlat } from "./settings.js";
 import { touchedAtMs } from "./shield.js";
-import { fadingCell, hearing, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
+import { fadingCell, hearing, isMyTurn, leftMs, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
 const WIDE = 900;

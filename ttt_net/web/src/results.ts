@@ -2,7 +2,7 @@
 
 import { f, w } from "./i18n.js";
 import { status } from "./sentences.js";
-import { lineSide, type Match } from "./store.js";
+import type { Match } from "./store.js";
 
 /** How a match ended: the winner, and the reason, if there is one to add. */
 export function resultParts(match: Match): [string, string] {
@@ -28,4 +28,13 @@ export function stateOf(match: Match): string {
   if (!match.outcome) return status(match);
   const [head, how] = resultParts(match);
   return how ? f(w.because, head, how) : head;
+}
+
+/** The side that completed the line, whether that wins or loses; null without a line. */
+export function lineSide({ position, outcome }: Match): number | null {
+  const mark = position.board[position.line[0] ?? -1];
+  if (mark === undefined || !outcome || outcome.winner === null) return null;
+  const [first, second] = position.marks;
+  if (first === second) return outcome.winner; // both place any mark: the last to move completed it
+  return first.includes(mark) ? 0 : 1;
 }

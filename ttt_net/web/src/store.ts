@@ -359,15 +359,6 @@ export function movesAt(game: Game, legal: number[], cell: number): number[] {
   return legal.filter((move) => cells[move]! >= 0 && cells[move]! % column === cell % column);
 }
 
-/** The side that completed the line, whether that wins or loses; null without a line. */
-export function lineSide({ position, outcome }: Match): number | null {
-  const mark = position.board[position.line[0] ?? -1];
-  if (mark === undefined || !outcome || outcome.winner === null) return null;
-  const [first, second] = position.marks;
-  if (first === second) return outcome.winner; // both place any mark: the last to move completed it
-  return first.includes(mark) ? 0 : 1;
-}
-
 /**
  * The cell whose mark the next move removes, or -1. In vanishing tic-tac-toe, it is the oldest of three marks of the
  * side to move.

@@ -277,7 +277,7 @@ function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
   return h(
     "li.entry",
     { key: number, class: isOurs(each) && "own" },
-    h("span.number", number),
+    h("span.rank", number),
     h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each, told))),
     isOrganiser(told) && result && second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
     !!match && button(look, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", `${look} ${first} – ${second}`),
