@@ -68,6 +68,15 @@ def test_a_move_is_guessed_before_it_is_shown() -> None:
     assert "Move 3 of 5: what did Ann play?" in drawn(display)
 
 
+def test_the_score_beside_the_board_does_not_tell_the_winner_before_the_last_move() -> None:
+    display = replace(seen(HERE), pages=(Page("lobby"), Page("guess")))
+    display, _ = pressed(update(display, study(), 0), "5")
+    page = drawn(display)
+    assert "left previous  right next" in page
+    assert "Sophia 1 : 0 Viktor" not in page
+    assert "Sophia 1 : 0 Viktor" in drawn(pressed(display, "right", "s", "right", "s")[0])
+
+
 def test_another_move_is_judged_once_the_analysis_is_there() -> None:
     display, _ = pressed(guessing(), "5", "right", "1")
     assert "1 is taken." in drawn(display)

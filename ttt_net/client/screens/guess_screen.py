@@ -150,16 +150,22 @@ def is_asked(display: Display) -> bool:
 
 
 def seen_at(display: Display) -> Display:
-    """Return the display with the match at the shown ply, as one in which it is our turn if we are to guess."""
+    """Return the display with the match at the shown ply, as one in which it is our turn if we are to guess.
+
+    Before the last move it has no outcome: the score beside the board would tell who wins.
+    """
     if not _is_ready(display):
         return replace(display, shown=None)
     seen = replay_screen.seen_at(display)
-    match, guessing = seen.match, display.guessing
-    if match is None or guessing is None or not is_asked(display):
+    match, guessing, state = seen.match, display.guessing, display.replay
+    if match is None or guessing is None or state is None or display.page.ply >= len(state.match.moves):
         return seen
-    match = structs.replace(match, outcome=None, you=guessing.side)
+    asked = is_asked(display)
+    match = structs.replace(match, outcome=None, you=guessing.side if asked else match.you)
     cells = len(match.position.board)
     world = replace(seen.world, matches=MappingProxyType({match.match: match}))
+    if not asked:
+        return replace(seen, world=world)
     return replace(seen, world=world, cursor=display.cursor if 0 <= display.cursor < cells else 0)
 
 
@@ -271,7 +277,7 @@ def _hints(display: Display) -> list[KeyHint]:
     is_study = display.world.reply(StudyReply) is not None
     more = [KeyHint(pressed("n", seen), "another match", "N")] if is_study else []
     if not is_asked(display):
-        return [KeyHint("left", "", "left"), KeyHint("right", "go on", "right"), *more, BACK, LEAVE, RULES]
+        return [KeyHint("left", "previous", "left"), KeyHint("right", "next", "right"), *more, BACK, LEAVE, RULES]
     quick = quick_moves(seen.match)
     found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
     return [*found, KeyHint(pressed("s", seen), "show the move", "S"), *more, BACK, LEAVE, RULES]

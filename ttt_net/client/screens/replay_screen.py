@@ -187,8 +187,8 @@ REPLAY = Screen(
     act=_act,
     hints=lambda display: [
         *(BACK, KeyHint("left", "previous", "left"), KeyHint("right", "next", "right")),
-        KeyHint("t", "try again from here", "t"),
-        *([KeyHint("g", "guess the moves", "g")] if GUESSING in display.world.features else []),
+        KeyHint("t", "play on", "t"),
+        *([KeyHint("g", "guess moves", "g")] if GUESSING in display.world.features else []),
         *(KeyHint("Home", "first", "home"), KeyHint("End", "last", "end")),
         *(LEAVE, RULES),
     ],
