@@ -256,8 +256,9 @@ class ServerList:
 
     def _local(self) -> list[Destination]:
         announced = next((each for each in self.found.values() if _is_default_here(each)), None)
-        if not self.does_answer.get(DEFAULT_URL) and announced is None:
-            return []
+        is_encrypted = any(_is_default_here(each, is_secure=True) for each in self.found.values())
+        if announced is None and (is_encrypted or not self.does_answer.get(DEFAULT_URL)):
+            return []  # what answers at the address may be the server that is announced with encryption
         name = announced.announcement.name if announced else "A server"
         detail = _census(announced) if announced else ""
         return [Destination(_HERE, name, " ".join(("on this machine", detail)).strip(), DEFAULT_URL, "found")]
@@ -293,8 +294,9 @@ def short(url: str) -> str:
     return url.removeprefix("ws://")
 
 
-def _is_default_here(found: Found) -> bool:
-    return found.is_here and found.announcement.port == DEFAULT_PORT and not found.announcement.is_secure
+def _is_default_here(found: Found, *, is_secure: bool = False) -> bool:
+    announcement = found.announcement
+    return found.is_here and announcement.port == DEFAULT_PORT and announcement.is_secure is is_secure
 
 
 def _census(found: Found) -> str:

@@ -91,6 +91,12 @@ def test_a_server_on_this_machine_counts_as_found_at_once_and_is_listed_once() -
     assert (first.name, first.detail) == ("Mine", "on this machine 1 player, 0 matches")
 
 
+def test_an_encrypted_server_on_this_machine_is_listed_once_at_an_address_that_works() -> None:
+    encrypted = replace(HERE, announcement=replace(HERE.announcement, is_secure=True))
+    servers = sighted(tried(ServerList(), DEFAULT_URL, does_answer=True), encrypted)
+    assert keys(servers) == ["wss://192.0.2.9:8765", *OTHERS]
+
+
 def test_found_servers_come_before_used_ones_and_none_is_listed_twice() -> None:
     servers = ServerList(
         used=(Used("ws://192.0.2.7:8765", "Friday"), Used("ws://example.org:8765", "Far"), Used(DEFAULT_URL, ""))
