@@ -216,6 +216,8 @@ FOREIGN = "the server there is not a ttt_net server"
         (answer(403, "you are banned"), "you are banned", Advice.GIVE_UP, False),
         (answer(403), FOREIGN, Advice.RETRY, True),
         (answer(403, "<p>", "text/html"), FOREIGN, Advice.RETRY, True),
+        (answer(400, "use wss://"), "the server there refused the connection: use wss://", Advice.RETRY, True),
+        (answer(400), FOREIGN, Advice.RETRY, True),
         (answer(404, "no page"), f"{FOREIGN}; it says: no page", Advice.RETRY, True),
         (answer(404), FOREIGN, Advice.RETRY, True),
         (InvalidHandshake("no"), FOREIGN, Advice.RETRY, True),

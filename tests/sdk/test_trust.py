@@ -259,7 +259,7 @@ async def test_a_servers_refusal_is_shown_without_control_characters() -> None:
     assert await answered("HTTP/1.1 503 Full", text, "Content-Length: 9", "", "come back") == "come back"
     assert await answered("HTTP/1.1 503 Full", "Content-Length: 4", "", "<p/>") == "the server is not ready (HTTP 503)"
     said = await answered("HTTP/1.1 400 No", text, "Content-Length: 16", "", "write https://\r\n")
-    assert said == "the server there is not a ttt_net server; it says: write https://"
+    assert said == "the server there refused the connection: write https://"
 
 
 @pytest.fixture(autouse=True)
