@@ -62,6 +62,8 @@ async def test_a_host_holds_a_tournament_from_its_code_to_the_printed_result(tmp
         ]
         assert (await host.run("standings", code)).splitlines()[1].split()[:3] == ["1", winner.name, "1"]
         assert (await host.run("standings", code)).splitlines()[2].split() == ["2", loser.name, "0", "0", "1", "0", "0"]
+        header = (await host.run("standings", code, "--format", "csv")).splitlines()[0]
+        assert header == "place,player,points,buchholz_cut_1,buchholz,direct,wins,state"
         sheet = json.loads(await host.run("standings", code, "--format", "json"))
         assert [row["score"] for row in sheet["tournament"]["standings"]] == [2, 0]
         page = tmp_path / "friday.html"

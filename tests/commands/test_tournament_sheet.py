@@ -42,6 +42,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
 def test_a_page_has_pairings_by_name_and_by_board_standings_and_a_cross_table() -> None:
     page = page_of(sheet())
     assert "<title>Friday &amp; Co</title>" in page
+    assert "<p>Swiss, Connect Four, 5 players, round 2 of 2</p>" in page
     assert rows(page, "Round 2 by name")[:2] == [["&lt;b&gt;Eve", "2", "first", "Dan"], ["Ann", "1", "second", "Cid"]]
     assert rows(page, "Round 2 by board")[0] == ["1", "Cid", "Ann", "1-0"]
     assert rows(page, "Standings")[0] == ["1", "Cid", "1.5", "1.5", ""]
@@ -54,6 +55,12 @@ def test_a_page_has_pairings_by_name_and_by_board_standings_and_a_cross_table() 
     ]
     assert "@media print" in page
     assert "<b>Eve" not in page
+
+
+def test_a_game_that_only_the_server_has_is_named_on_the_page_as_the_server_names_it() -> None:
+    known = sheet()
+    page = page_of(TournamentSheet(replace(known.tournament, game="hex-of-ours"), known.rounds))
+    assert "<p>Swiss, hex-of-ours, 5 players," in page
 
 
 def test_the_page_of_a_knockout_has_its_bracket_with_the_winners_in_bold() -> None:

@@ -295,7 +295,7 @@ def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:
         ]
         for row in told.standings
     ]
-    return [["place", "player", "points", *told.tie_breaks, ""], *rows]
+    return [["place", "player", "points", *told.tie_breaks, "state"], *rows]
 
 
 def _print_table(rows: Sequence[Sequence[str]], form: str) -> None:

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
+from ttt_net.errors import Refusal
+from ttt_net.games import find_game
 from ttt_net.messages import WITHOUT_ROUNDS, TournamentBoard
 from ttt_net.server.admin.protocol import TournamentSheet
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 MAX_NAME = 33
 """The cells of a name: the width of its column in TRF16."""
@@ -81,6 +83,14 @@ def _games_without_rounds(sheet: TournamentSheet) -> dict[str, list[_Game | None
 # The page.
 
 
+def _title_of(game: str) -> str:
+    """Return the title of a game, or its name if it comes from a package that only the server has."""
+    try:
+        return find_game(game).title
+    except Refusal:
+        return game
+
+
 def page_of(sheet: TournamentSheet) -> str:
     """Return the page as HTML. Names come from strangers, so they are escaped."""
     told = sheet.tournament
@@ -99,7 +109,8 @@ def page_of(sheet: TournamentSheet) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f"<style>{_STYLE}</style></head><body>\n<h1>{title}</h1>\n"
-        f"<p>{escape(told.kind.replace('_', ' '))}, {escape(told.game)}, {told.players} players, {state}</p>\n"
+        f"<p>{escape(told.kind.replace('_', ' ').capitalize())}, {escape(_title_of(told.game))}, "
+        f"{counted(told.players, 'player')}, {state}</p>\n"
         + "".join(f"<section>\n{part}</section>\n" for part in parts)
         + "</body></html>\n"
     )
