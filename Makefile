@@ -22,7 +22,7 @@ install: .venv/installed ## create .venv with the packages of players, servers, 
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
 	@echo "installing into .venv: client, server, compiled engine, cluster, metrics and test tools, which takes a minute or two ..."
-	@echo "(about 900 MB; to play and to host friends, make install-player needs about 70)"
+	@echo "(about 1.2 GB; to play and to host friends, make install-player needs about 70 MB)"
 	@$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK))
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--no-deps) --editable '.[$(EXTRAS)]'
 	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
