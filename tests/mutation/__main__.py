@@ -58,6 +58,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/admission/test_sanctions.py",
         "tests/server/admission/test_sanctions_machine.py",
     ),
+    "ttt_net/server/admission/connection_limiter.py": (
+        "tests/server/admission/test_connection_limiter.py",
+        "tests/server/admission/test_connection_limiter_machine.py",
+    ),
     "ttt_net/server/admission/fair_shares.py": (
         "tests/server/admission/test_fair_shares.py",
         "tests/server/admission/test_fair_shares_machine.py",
@@ -109,13 +113,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
-SAMPLED: dict[str, tuple[str, ...]] = {
-    "ttt_net/server/admission/connection_limiter.py": (
-        "tests/server/admission/test_connection_limiter.py",
-        "tests/server/admission/test_connection_limiter_machine.py",
-    ),
-}
-"""Those whose survivors are not all looked at yet. They are mutated when a path of theirs is given."""
 MOST_SINCE = 100
 """Mutants of one change to a package; of more, an even choice is taken."""
 
@@ -125,7 +122,7 @@ Range = tuple[str, int, int]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the mutants and print the survivors; return 0 if the ledger has them all, and nothing else."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    known = ", ".join((*TESTS, *SAMPLED))
+    known = ", ".join(TESTS)
     parser.add_argument("paths", nargs="*", metavar="PATH", help=f"packages or modules of {known}")
     parser.add_argument("--since", metavar="COMMIT", help="only lines that changed since this commit")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth mutant")
@@ -182,11 +179,7 @@ def run(mutants: Sequence[Mutant], tests: Iterable[str]) -> tuple[list[Verdict],
 def tests_of(path: str) -> tuple[str, ...]:
     """Return the tests for a package or a module of one; none if it is not mutated."""
     return next(
-        (
-            tests
-            for package, tests in (*TESTS.items(), *SAMPLED.items())
-            if path == package or path.startswith(f"{package}/")
-        ),
+        (tests for package, tests in TESTS.items() if path == package or path.startswith(f"{package}/")),
         (),
     )
 

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -236,10 +238,12 @@ class Clock:
 
 
 class Turns:
-    """The number of the loop's turn."""
+    """The number of the loop's turn, and what was put off."""
 
     def __init__(self) -> None:
         self.now = 0
+        self.rests: list[asyncio.TimerHandle] = []
+        """The pauses that were begun."""
         self._handle = asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:
@@ -254,9 +258,18 @@ class Turns:
 async def accepting(
     is_shut_to: Callable[[str], bool], waiting: int, arrivals: int = 1_000, clock: Clock | None = None
 ) -> AsyncIterator[tuple[Counter[int], Turns, list[socket.socket]]]:
-    """Accept inside the block, with so many waiting at its beginning; count what is made in each turn of the loop."""
+    """Accept inside the block, with so many waiting at its beginning; count what is made in each turn of the loop.
+
+    At its end nothing of the acceptor may be left in the loop.
+    """
     made: Counter[int] = Counter()
     listening = listen("127.0.0.1", 0)
+    loop, number = asyncio.get_running_loop(), listening.fileno()
+
+    def call_later(*call: Any) -> asyncio.TimerHandle:
+        turns.rests.append(loop.call_at(loop.time() + call[0], *call[1:]))
+        return turns.rests[-1]
+
     callers = [socket.create_connection(listening.getsockname()[:2]) for _ in range(waiting)]
     turns = Turns()
 
@@ -266,8 +279,13 @@ async def accepting(
 
     try:
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-            with Acceptor(listening, tasks, protocol, is_shut_to, Rate(arrivals), clock or Clock()).accepting():
+            with (
+                mock.patch.object(loop, "call_later", call_later),
+                Acceptor(listening, tasks, protocol, is_shut_to, Rate(arrivals), clock or Clock()).accepting(),
+            ):
                 yield made, turns, callers
+        assert not loop.remove_reader(number), "the loop does not look at a closed socket"
+        assert all(rest.cancelled() or rest.when() <= loop.time() for rest in turns.rests)
     finally:
         turns.stop()
         for caller in callers:
@@ -277,20 +295,21 @@ async def accepting(
 async def test_of_a_hundred_simultaneous_connections_each_turn_of_the_loop_accepts_a_few() -> None:
     async with accepting(lambda _: False, waiting=100) as (made, _, _):
         await until(lambda: made.total() == 100)
-    assert max(made.values()) <= MOST_TAKEN
+    assert max(made.values()) == MOST_TAKEN
 
 
 async def test_rejected_connections_are_reset_without_allocating_anything() -> None:
     asked: list[str] = []
+    looks: Counter[int] = Counter()
 
     def is_shut_to(address: str) -> bool:
         asked.append(address)
+        looks[turns.now] += 1
         return True
 
     async with accepting(is_shut_to, waiting=100) as (made, turns, callers):
-        began = turns.now
         await until(lambda: len(asked) == 100)
-        assert turns.now - began >= 100 // MOST_LOOKED_AT
+        assert max(looks.values()) == MOST_LOOKED_AT
         with pytest.raises(ConnectionResetError):
             callers[0].recv(1)
     assert made.total() == 0
@@ -299,15 +318,25 @@ async def test_rejected_connections_are_reset_without_allocating_anything() -> N
 
 async def test_of_too_many_from_everywhere_most_wait_until_their_time_has_come() -> None:
     clock = Clock()
-    async with accepting(lambda _: False, 30, 10, clock) as (made, _, _):
+    async with accepting(lambda _: False, 30, 10, clock) as (made, turns, _):
         await until(lambda: made.total() == 10)
-        looks = clock.looks
+        looks, rests = clock.looks, len(turns.rests)
         await until(lambda: clock.looks == looks + 3)  # it has asked again and again
+        assert len(turns.rests) == rests + 3, "with a rest in between, so not in each turn of the loop"
         assert made.total() == 10
         clock.now_ms += 500
         await until(lambda: made.total() == 15)
         clock.now_ms += 5_000
         await until(lambda: made.total() == 25)
+
+
+async def test_one_that_has_disconnected_before_it_is_handed_over_is_closed() -> None:
+    gone = mock.AsyncMock(side_effect=OSError)
+    with mock.patch.object(asyncio.get_running_loop(), "connect_accepted_socket", gone):
+        async with accepting(lambda _: False, waiting=1) as (made, _, callers):
+            await until(lambda: gone.await_count == 1)
+            assert callers[0].recv(1) == b""
+            assert not made
 
 
 async def test_rejected_connections_cost_the_others_nothing() -> None:

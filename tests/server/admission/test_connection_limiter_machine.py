@@ -1,6 +1,7 @@
 """The limiter of connections beside a plain list of them: it counts, answers and drops as documented."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
@@ -9,6 +10,7 @@ from types import MappingProxyType
 from typing import cast
 from unittest import mock
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -289,10 +291,20 @@ TestCrowd.settings = settings(max_examples=70, stateful_step_count=40, deadline=
 
 
 def limiter_of(
-    lines: list[Line], *, is_hashing: bool = False, crowds: Mapping[str, int] = MappingProxyType({}), **limits: object
+    lines: list[Line],
+    *,
+    is_hashing: bool = False,
+    is_behind_proxy: bool = False,
+    now_ms: Callable[[], int] = lambda: 0,
+    crowds: Mapping[str, int] = MappingProxyType({}),
+    **limits: object,
 ) -> ConnectionLimiter:
-    """Return a limiter whose time stands still, with the connections that there are."""
-    configuration = Configuration(limits=Limits(**limits))  # type: ignore[arg-type]
+    """Return a limiter whose time stands still unless it is given, with the connections that there are."""
+    configuration = Configuration(
+        behind_proxy=is_behind_proxy,
+        proxies=(PROXY,),
+        limits=Limits(**limits),  # type: ignore[arg-type]
+    )
     rates = RateLimiter(configuration.limits, lambda: 0)
     rates.crowds_are(crowds)
     return ConnectionLimiter(
@@ -301,20 +313,22 @@ def limiter_of(
         FairShares(configuration.limits, lambda: 0),
         Sanctions(lambda: 0, b"k"),
         lines,
-        lambda _: False,
-        lambda: 0,
+        lambda line: cast(Line, line).is_idle,
+        now_ms,
         is_hashing=is_hashing,
     )
 
 
-def come(limiter: ConnectionLimiter, lines: list[Line], *addresses: str) -> list[int | None]:
+def come(
+    limiter: ConnectionLimiter, lines: list[Line], *addresses: str, is_idle: bool = False, forwarded: str = ""
+) -> list[int | None]:
     """Let connections come and be read; return the status that each is turned away with, None if it is not."""
     statuses = []
     for address in addresses:
-        line = Line(address)
+        line = Line(address, is_idle=is_idle)
         lines.append(line)
         limiter.arrive(cast(Connection, line), address)
-        answer = limiter.identify(cast(Connection, line), [])
+        answer = limiter.identify(cast(Connection, line), [forwarded] if forwarded else [])
         statuses.append(answer and answer.status)
     return statuses
 
@@ -369,3 +383,116 @@ def test_an_address_that_goes_on_after_refusals_is_shut_out() -> None:
         limiter.leave(cast(Connection, lines.pop()))
     assert shut == [None] * 5 + ["address"]
     assert limiter.shut_to("192.0.2.2") is None
+
+
+def test_each_newcomer_too_many_drops_the_next_oldest() -> None:
+    lines: list[Line] = []
+    come(limiter_of(lines, max_newcomers=2), lines, *(f"192.0.2.{number}" for number in range(5)))
+    assert [line.dropped for line in lines] == ["newcomers"] * 3 + [None] * 2
+
+
+def test_only_a_header_of_a_stranger_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    lines: list[Line] = []
+    limiter = limiter_of(lines, is_behind_proxy=True)
+    with caplog.at_level(logging.WARNING):
+        come(limiter, lines, "192.0.2.1")
+        come(limiter, lines, PROXY, forwarded="192.0.2.1")
+        assert not caplog.records
+        come(limiter, lines, "192.0.2.1", "192.0.2.2", forwarded="192.0.2.1")
+    assert len(caplog.records) == 1
+
+
+class FullHall:
+    """A server with as many connections as it may have, most of them of one address."""
+
+    def __init__(self, crowd: int, others: int = 2) -> None:
+        self.now_ms = 1_000
+        self.lines: list[Line] = []
+        self.limiter = limiter_of(
+            self.lines, now_ms=lambda: self.now_ms, max_connections=crowd + others, max_per_address=100
+        )
+        come(self.limiter, self.lines, *["192.0.2.1"] * crowd, is_idle=True)
+        come(self.limiter, self.lines, *(f"198.51.100.{number}" for number in range(others)))
+
+    def come(self, address: str = "203.0.113.1") -> int | None:
+        (status,) = come(self.limiter, self.lines, address)
+        return status
+
+    @property
+    def dropped(self) -> list[int]:
+        return [place for place, line in enumerate(self.lines) if line.dropped]
+
+
+@pytest.mark.parametrize(
+    ("crowd", "comer", "dropped"),
+    [(9, "203.0.113.1", []), (10, "203.0.113.1", []), (11, "203.0.113.1", [0]), (11, "192.0.2.1", [])],
+)
+def test_an_idle_connection_makes_room_if_its_address_has_more_than_ten_and_another_comes(
+    crowd: int, comer: str, dropped: list[int]
+) -> None:
+    hall = FullHall(crowd)
+    assert hall.come(comer) is None, "otherwise it waits in a reserved place"
+    assert hall.dropped == dropped
+    assert hall.lines[-1].lacks_place == (not dropped)
+
+
+def test_of_idle_connections_the_oldest_makes_room_that_is_not_closing_already() -> None:
+    hall = FullHall(12)
+    hall.lines[0].is_open = hall.lines[1].is_idle = False
+    hall.come()
+    assert hall.dropped == [2]
+
+
+def test_a_second_request_of_one_that_waits_in_a_reserved_place_drops_nobody() -> None:
+    hall = FullHall(12)
+    for line in hall.lines:
+        line.is_idle = False
+    assert hall.come() is None
+    hall.now_ms += 1_000
+    hall.lines[0].is_idle = True
+    assert hall.limiter.identify(cast(Connection, hall.lines[-1]), []) is None
+    assert not hall.dropped
+    assert hall.lines[-1].lacks_place
+
+
+@pytest.mark.parametrize(("ms", "dropped"), [(99, []), (100, [0])])
+def test_after_a_search_for_idle_connections_in_vain_the_next_begins_a_tenth_of_a_second_later(
+    ms: int, dropped: list[int]
+) -> None:
+    hall = FullHall(12)
+    for line in hall.lines:
+        line.is_idle = False
+    hall.come()
+    hall.lines[0].is_idle = True
+    hall.now_ms += ms
+    hall.come("203.0.113.2")
+    assert hall.dropped == dropped
+
+
+@pytest.mark.parametrize("is_admitted", [True, False])
+def test_one_that_is_admitted_or_leaves_no_longer_waits_in_a_reserved_place(is_admitted: bool) -> None:
+    lines: list[Line] = []
+    limiter = limiter_of(lines, max_connections=200, max_newcomers=1_000)
+    come(limiter, lines, *(f"192.0.2.{number}" for number in range(200)))
+    assert come(limiter, lines, *["198.51.100.1"] * 5) == [None] * 4 + [503]
+    for line in lines[200:204]:
+        if is_admitted:
+            limiter.admitted(cast(Connection, line))
+        else:
+            limiter.leave(cast(Connection, line))
+            lines.remove(line)
+    assert come(limiter, lines, "198.51.100.1") == [None]
+
+
+def test_connections_of_one_address_share_an_account() -> None:
+    lines: list[Line] = []
+    come(limiter_of(lines), lines, "192.0.2.1", "192.0.2.1", "192.0.2.2")
+    assert lines[0].account is lines[1].account is not None
+    assert lines[2].account is not lines[0].account
+
+
+def test_a_caller_far_over_the_limit_is_dropped_behind_a_proxy_too() -> None:
+    lines: list[Line] = []
+    limiter = limiter_of(lines, is_behind_proxy=True, max_per_address=3)
+    come(limiter, lines, *[PROXY] * 13, forwarded="192.0.2.1")
+    assert [line.dropped for line in lines] == [None] * 11 + ["address"] * 2
