@@ -89,7 +89,9 @@ async def test_a_host_corrects_pauses_and_ends(tmp_path: Path, host: Host) -> No
         await host.run("correct", code, "1", "1", "1/2-1/2", "both agreed")
         assert "1/2-1/2 corrected" in await host.run("show", code)
         assert "paused" in await host.run("pause", code)
-        assert "ended by the organiser" in await host.run("end", code)
+        ended = await host.run("end", code)
+        assert "ended by the organiser" in ended
+        assert "are many" not in ended, "advice for a tournament that is still to be played"
         assert "no tournament has that code" in await host.fail("show", "NNNNN")
         async with each.admin() as admin:
             acts = (await admin.ask("audit"))["acts"]

@@ -246,7 +246,8 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
         print(_ENDS.get(told.ended, told.ended))
     elif told.state == "open":
         print(f"players enter with the code {told.tournament}: as an invitation, or `join {told.tournament}`")
-    if told.kind == "swiss" and told.round <= 1 and 1 < told.players < told.rounds + SPARE:
+    is_beginning = told.state != "over" and told.round <= 1
+    if told.kind == "swiss" and is_beginning and 1 < told.players < told.rounds + SPARE:
         print(
             f"{told.rounds} rounds are many for {counted(told.players, 'player')}: matches may repeat in the last ones"
         )
