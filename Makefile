@@ -33,7 +33,7 @@ install-player: ## create a small .venv with only the client and a server for fr
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
 	@echo "installing the client, and a server for friends, into .venv ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@echo "to play: python client.py"
+	@echo "to play: $(PYTHON) client.py"
 
 demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
