@@ -5,4 +5,4 @@ docs/developing/architecture.md says where everything is, and which module may i
 `engines` know asyncio, sockets and clocks; all other modules take messages and times as arguments and return events.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
