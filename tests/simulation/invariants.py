@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tests.server.journal.walk import canonical, know_events
 from tests.simulation import tournaments
-from tests.simulation.pairings import could_meet
+from tests.simulation.pairings import could_meet, may_play
 from ttt_net import messages as wire
 from ttt_net.clock import GRACE_MS, TimeControl, speed
 from ttt_net.errors import Refusal
@@ -344,18 +344,10 @@ def _as_shown(live: wire.LiveList, server: "SimulatedServer") -> wire.LiveList:
 
 def who_could_play_is_paired(world: "World", server: "SimulatedServer") -> None:
     """No two people stand in the lobby who seek the same match and may both have one more."""
-    services = server.hub.services
-    if not services.shutdown.lets_begin:
-        return
-    free = [
-        (seek, session)
-        for seek in server.hub.lobby.seeks
-        for session in [services.players.sessions[seek.player]]
-        if session.places is None and len(session.live) < services.limits.max_live_matches and not seek.is_bot
-    ]
-    for (one, first), (other, second) in combinations(free, 2):
-        fits = could_meet(server, one, other)
-        world.claim(not fits, f"{first.info.name} and {second.info.name} seek the same, and wait")
+    free = [seek for seek in server.hub.lobby.seeks if may_play(server, seek)]
+    for one, other in combinations(free, 2):
+        names = [server.hub.services.players.sessions[seek.player].info.name for seek in (one, other)]
+        world.claim(not could_meet(server, one, other), f"{names[0]} and {names[1]} seek the same, and wait")
 
 
 def results_and_ratings_agree(world: "World") -> None:

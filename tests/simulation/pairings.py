@@ -54,7 +54,15 @@ class Pairings:
                 else _faults_of_one(server, accepted, args[1], pairing)
             )
             self._stage.claim(not faults, f"{pairing} is not as it was sought: {faults}")
+        if name == "seek" and not answer:
+            self._must_wait(server, lobby, args[0])
         return answer
+
+    def _must_wait(self, server: "SimulatedServer", lobby: Lobby, seek: Seek) -> None:
+        """Hold that nobody stands whom this seek, which met nobody, could have met."""
+        for other in lobby.seeks:
+            is_alone = other.player == seek.player or not (may_play(server, seek) and may_play(server, other))
+            self._stage.claim(is_alone or not could_meet(server, seek, other), f"{seek} does not meet {other}")
 
     def _challenged(
         self, server: "SimulatedServer", real: Callable[..., Challenge], by: int, to: int, *args: Any, **more: Any
@@ -147,6 +155,15 @@ def _faults_of_one(server: "SimulatedServer", seek: Seek, other: int, pairing: P
     plays_it = opponent.any_level or opponent.info.level == seek.level
     if seek.level is not None and (pairing.is_rated or (opponent.is_bot and not plays_it)):
         yield "the bot does not play at that level"
+
+
+def may_play(server: "SimulatedServer", seek: Seek) -> bool:
+    """Tell whether a person who seeks may have one more match."""
+    services = server.hub.services
+    session = services.players.sessions[seek.player]
+    busy = len(session.live) + services.players.starting[seek.player]
+    is_bot = session.places is not None or seek.is_bot
+    return services.shutdown.lets_begin and not is_bot and busy < services.limits.max_live_matches
 
 
 def could_meet(server: "SimulatedServer", one: Seek, other: Seek) -> bool:

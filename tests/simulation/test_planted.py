@@ -54,7 +54,6 @@ RARELY_FOUND = {
     "a result that other nodes do not count",
     "a room that forgets its match when a write is overtaken",
     "a round that other nodes do not seat",
-    "a seek that meets nobody",
     "a session taken for that of somebody else",
     "a session that hears on after it was replaced",
     "a session that stays after its connection",
