@@ -176,8 +176,15 @@ def _answer(connection: sqlite3.Connection, job: Job) -> Answer:
         return partial(job.failed, refusal.with_traceback(None))  # whose frames hold references to other answers
 
 
+class _InMemory(sqlite3.Connection):
+    """Closes with its last reference, since it has no file; from Python 3.13 on, others warn that they are open."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def _in_memory() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=_InMemory)
     connection.deserialize(_empty())
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
