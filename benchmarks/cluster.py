@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks.cluster_checker import Account, Player, moves_of, wait_for_end
 from benchmarks.nats_servers import NatsServers, nats_server, reserved_ports
 from ttt_net.server.cluster.jetstream_connection import LogClient, connect
+from ttt_net.server.journal.packs import unpacked
 
 ROOT = Path(__file__).parent.parent
 ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", "limits-arrivals", "limits-inquiries")
@@ -449,16 +450,29 @@ async def judge(cluster: Cluster, account: Account) -> Verdict:
 
 
 def differing_tables(journals: list[Path]) -> list[str]:
-    """Return the tables that differ between journals. Call this after all nodes have ended."""
+    """Return the tables that differ between journals. Call this after all nodes have ended.
+
+    The nodes end one after the other, and those that are left go on packing: whether a match is packed makes no
+    difference.
+    """
     dumps: dict[str, set[str]] = {}
     for journal in journals:
         with closing(sqlite3.connect(journal)) as connection:
             names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
             for name in names:
                 if name not in OF_THE_END:
-                    rows = connection.execute(f"SELECT * FROM {name}").fetchall()  # names of our own
-                    dumps.setdefault(name, set()).add(repr(sorted(rows, key=repr)))
+                    dumps.setdefault(name, set()).add(repr(sorted(_rows(connection, name), key=repr)))
     return [name for name, different in dumps.items() if len(different) > 1]
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> Iterable[object]:
+    if table == "facts":
+        events: dict[int, list[bytes]] = {}
+        for match, fact in connection.execute("SELECT match, fact FROM facts ORDER BY match, seq"):
+            events.setdefault(match, []).extend(unpacked(fact))
+        return events.items()
+    columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})") if name != "is_packed"]
+    return connection.execute(f"SELECT {', '.join(columns)} FROM {table}")  # names of our own
 
 
 async def run(options: argparse.Namespace, console: Console) -> Verdict:

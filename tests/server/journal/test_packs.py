@@ -6,7 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from benchmarks.cluster import differing_tables
 from benchmarks.world import long_match
 from tests.server.journal.asked import ended, played, started
 from tests.server.journal.jobs import committed, register
@@ -148,3 +150,17 @@ def test_a_pack_is_a_tenth_of_the_events_of_a_long_match_and_reads_back_the_same
     assert unpacked(packed) == facts
     assert len(packed) < sum(map(len, facts)) / 10
     assert all(unpacked(fact) == [fact] for fact in facts)
+
+
+@pytest.mark.parametrize(("move", "differing"), [(4, []), (5, ["facts"])])
+def test_journals_differ_by_their_events_and_not_by_which_matches_are_packed(
+    tmp_path: Path, move: int, differing: list[str]
+) -> None:
+    paths = [tmp_path / "one.sqlite", tmp_path / "other.sqlite"]
+    for path, played_move in zip(paths, (4, move), strict=True):
+        with closing(Database(path)) as database:
+            committed(database, register("ann"), register("bob"))
+            write(database, started(), replace(played(2), move=played_move), ended(3))
+            if path == paths[1]:
+                pack_all(database)
+    assert differing_tables(paths) == differing
