@@ -7,7 +7,7 @@ with their tokens, sanctions. It lies on a real disk for the moment of its upgra
 import sqlite3
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -33,17 +33,15 @@ def of_release_before(now: sqlite3.Connection) -> bytes:
 
     Beside the journal's they are the cluster's own, which were the same.
     """
-    if holds_newer(now):
-        old = now
-    else:
-        old = fill_as_before(now)
-        for table in _OF_CLUSTER:
+    with ExitStack() as made:
+        old = now if holds_newer(now) else made.enter_context(closing(fill_as_before(now)))
+        for table in _OF_CLUSTER if old is not now else ():
             (sql,) = now.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
             old.execute(sql)
             old.execute(f"DELETE FROM {table}")
             for row in now.execute(f"SELECT * FROM {table}").fetchall():
                 old.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-    image = bytearray(old.serialize())
+        image = bytearray(old.serialize())
     image[_FORMATS] = b"\x01\x01"
     return bytes(image)
 

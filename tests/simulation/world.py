@@ -7,6 +7,7 @@ sockets, the disk's delays and faults and the scheduler are simulated. One seed 
 import random
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from tests.simulation import invariants
 from tests.simulation.disk import SimulatedDisk, SimulatedLedger
@@ -162,9 +163,9 @@ class World(Stage):
             return
         self._kill()
         invariants.entries_are_all_there_is_to_know(self)
-        before = fill_as_before(self.disk.connection)
-        self.trace(None, "the journal is of the schema before")
-        upgraded(before, self.disk.connection, self.claim)
+        with closing(fill_as_before(self.disk.connection)) as before:
+            self.trace(None, "the journal is of the schema before")
+            upgraded(before, self.disk.connection, self.claim)
         self.disk.restart_replica()
         self.upgrades += 1
         self.chatter.note_mutes()
