@@ -144,8 +144,8 @@ class Audience:
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Send to the current watchers: to the first of them immediately, unless some still lag behind."""
         self._told += 1
-        hearers = deque(session for session, _ in self._watchers.values() if hears(session))
-        if hearers:
+        if self._watchers:  # most matches have none
+            hearers = deque(session for session, _ in self._watchers.values() if hears(session))
             self._queue.append((self._told, frames, hearers))
             if len(self._queue) == 1:
                 self._tell_some()
