@@ -75,9 +75,8 @@ def unreachable(error: Exception) -> Disconnect:
         case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
             return Disconnect(_sentence_of(error), Advice.GIVE_UP)
         case InvalidStatus() if sentence := _sentence_of(error):
-            may_be_ours = (
-                error.response.status_code == HTTPStatus.BAD_REQUEST
-            )  # as our server answers ws:// if it has TLS
+            # a ttt_net server with TLS answers ws:// like this, too
+            may_be_ours = error.response.status_code == HTTPStatus.BAD_REQUEST
             what = "refused the connection" if may_be_ours else "is not a ttt_net server; it says"
             return Disconnect(f"the server there {what}: {sentence}", is_foreign=True)
         case InvalidMessage() if isinstance(error.__cause__, EOFError):
