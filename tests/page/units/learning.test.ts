@@ -542,6 +542,9 @@ test("a player saves all that the server stores about them, page by page, while 
   await answer("profile", before.profile, profile);
   await answer("blocks", before.blocks + 1, { type: "blocks", blocked: ["Eve"], muted: [] });
   await answer("history", before.history + 1, history("m2", "older"));
+  await until(() => page.of("record").length === 1, "the request for the first record");
+  await page.says({ type: "record", match: "m7", text: "of a match that is looked at meanwhile" });
+  assert.equal(await saved.shift(), "of a match that is looked at meanwhile");
   await answer("record", 1, { type: "record", match: "m2", text: "first" });
   await page.until("button:disabled", "Download my data (1)");
   await answer("history", before.history + 2, history("m1", null));

@@ -12,7 +12,7 @@ type Reply<K extends Kind> = Extract<Heard, { type: K }>;
 
 const REPLY_MS = 30_000;
 /** The reply that the export waits for. */
-let awaited: { type: Kind; resolve: (message: Heard) => void } | null = null;
+let awaited: { request: Request & { type: Kind }; resolve: (message: Heard) => void } | null = null;
 /** How many matches the running export has. */
 let exported: number | null = null;
 
@@ -28,9 +28,13 @@ function save(name: string, type: string, text: string): void {
 /** A button that saves the record of a finished match. */
 export const recordButton = ({ match }: Match): Tree => button(w.download, () => ask({ type: "record", match }), "plain save");
 
+/** Whether a message is the reply to a request of the export; the player may request another record meanwhile. */
+const isReply = (message: Heard, { type, ...request }: Request & { type: Kind }): boolean =>
+  message.type === type && !(message.type === "record" && "match" in request && message.match !== request.match);
+
 /** Take up a message: a record that the player requested, or a reply that the export waits for. */
 export function received(message: Heard): void {
-  if (awaited?.type === message.type) awaited.resolve(message);
+  if (awaited && isReply(message, awaited.request)) awaited.resolve(message);
   else if (message.type === "record") save(`ttt_net-${message.match}.txt`, "text/plain", message.text);
 }
 
@@ -81,7 +85,7 @@ function replyTo<K extends Kind>(request: Request & { type: K }): Promise<Reply<
       state.history = history;
       resolve(message as Reply<K>);
     };
-    awaited = { type: request.type, resolve: got };
+    awaited = { request, resolve: got };
     say(request).then((answer) => answer.type === "refused" && reject(answer));
     setTimeout(() => reject(late), REPLY_MS);
   }).finally(() => (awaited = null));
