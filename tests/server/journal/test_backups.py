@@ -281,11 +281,14 @@ async def test_leftovers_of_a_killed_restore_or_server_do_no_harm(tmp_path: Path
 async def test_a_copy_made_by_hand_is_put_back_with_its_log(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as server:
         await played(server)
+    with closing(Database(tmp_path / "data" / JOURNAL)) as database:  # a running server empties its log when idle
+        database.connection.execute("UPDATE players SET created_ms = 1")
         for file in (tmp_path / "data").iterdir():  # as of a server that was killed
             (tmp_path / file.name).write_bytes(file.read_bytes())
-    assert (tmp_path / f"{JOURNAL}-wal").stat().st_size
     restore(tmp_path / JOURNAL, tmp_path / "new" / JOURNAL)
     assert verify(tmp_path / "new" / JOURNAL).events == 4
+    with closing(open_readonly(tmp_path / "new" / JOURNAL)) as restored:
+        assert restored.execute("SELECT DISTINCT created_ms FROM players").fetchall() == [(1,)]
 
 
 def test_a_copy_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:
