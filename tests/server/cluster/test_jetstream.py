@@ -1,6 +1,7 @@
 """The log on JetStream while its servers die, and strangers who try to connect."""
 
 import asyncio
+import gc
 import io
 import itertools
 import logging
@@ -208,19 +209,23 @@ async def test_any_failure_of_the_library_means_that_the_log_has_not_answered(fa
 class Deaf(JetStreamContext):
     """A stream whose client swallows a cancellation, once, as `asyncio.wait_for` of Python 3.11 may."""
 
-    def __init__(self) -> None:
+    def __init__(self, failure: type[Exception] | None = None) -> None:
         self.is_asked = asyncio.Event()
+        self._failure = failure
 
     async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
         if not self.is_asked.is_set():
             self.is_asked.set()
             with suppress(asyncio.CancelledError):
                 await asyncio.get_running_loop().create_future()
+        if self._failure:
+            raise self._failure
         return StreamInfo(StreamConfig(), StreamState(0, 0, 0, 0, 0))
 
 
-async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> None:
-    deaf = Deaf()
+@pytest.mark.parametrize("failure", [None, TimeoutError])
+async def test_a_log_is_left_though_its_client_swallows_the_cancellation(failure: type[Exception] | None) -> None:
+    deaf = Deaf(failure)
     client = LogClient()
     client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
@@ -229,6 +234,7 @@ async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> No
         await deaf.is_asked.wait()
         log.cancel()
     client.subscribe.assert_awaited_once()
+    gc.collect()  # an error that nobody took is logged now, and fails the test
 
 
 async def test_a_question_about_the_end_is_answered_though_the_answer_to_one_before_is_lost() -> None:

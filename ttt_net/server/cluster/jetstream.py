@@ -332,12 +332,16 @@ class JetStreamLog:
     async def _first_answer(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         """Ask every `POLL_S` until an answer arrives: other questions may have been lost with a server."""
         answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
-        while not answer.done():
-            if self._is_over:  # no more requests are allowed, and the library may have swallowed our cancellation
-                raise asyncio.CancelledError
-            self._start(_set_answer(ask, answer))
-            await asyncio.wait([answer], timeout=POLL_S)
-        return answer.result()
+        try:
+            while not answer.done():
+                if self._is_over:  # no more requests are allowed, and the library may have swallowed our cancellation
+                    raise asyncio.CancelledError
+                self._start(_set_answer(ask, answer))
+                await asyncio.wait([answer], timeout=POLL_S)
+            return answer.result()
+        finally:
+            if not answer.cancel():  # an error that nobody waits for any more would be logged
+                answer.exception()
 
     # Snapshots.
 
