@@ -208,6 +208,7 @@ test("the form asks for guests only and for the matches of a pairing, and is hid
   const asked = page.of("organise")[0] as unknown as Record<string, unknown>;
   assert.deepEqual([asked.legs, asked.anonymous], [2, true]);
   location.hash = "#";
+  await page.says({ type: "players", online: 1, players: [] });
   await page.until("main", "Leaderboard");
   assert.doesNotMatch(document.querySelector("main")!.textContent!, /Make a tournament/);
   await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features: ["tournaments", "organise"] });
