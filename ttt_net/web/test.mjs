@@ -29,10 +29,11 @@ async function run(sourcemap, ...flags) {
     target: "node20",
     sourcemap,
     nodePaths: [join(HERE, "node_modules")],
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "warning",
   };
-  await build({ ...options, entryPoints: [join(UNITS, "player.ts")] });
+  const address = { "import.meta.url": '"http://here/app.js"' };
+  await build({ ...options, format: "cjs", outExtension: { ".js": ".cjs" }, define: address, entryPoints: [join(UNITS, "player.ts")] });
+  options.banner = { js: 'import { createRequire as forBundled } from "node:module"; const require = forBundled(import.meta.url);' };
   const files = [];
   for (const [number, group] of groups.entries()) {
     const contents = group.map((name) => `import "./${name}";`).join("\n");

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { newDocument } from "./document.js";
 import type * as Player from "./player.js";
+import { freshPlayer } from "./whole.js";
 
 type Message = Record<string, unknown>;
 type Step = Message & { hears?: Message; says?: Message; may?: Message; as?: string; does?: string; knows?: Message; told?: string; quiet_ms?: number; closes?: number };
@@ -151,15 +152,13 @@ async function until(holds: () => boolean, what: string): Promise<void> {
   }
 }
 
-let begun = 0;
-
 for (const { name, steps } of scenarios) {
   test(name, async () => {
     newDocument();
     FakeWebSocket.server = new Server();
     const { server } = FakeWebSocket;
     Object.assign(globalThis, { WebSocket: FakeWebSocket });
-    const player: typeof Player = (FakeWebSocket.server.player = await import(`${new URL("./player.mjs", import.meta.url)}?${++begun}`));
+    const player: typeof Player = (FakeWebSocket.server.player = await freshPlayer());
     player.comeIn("Ann");
     for (const step of steps) await server.take(step);
     // Or it would come back in the next scenario.

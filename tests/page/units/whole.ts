@@ -1,6 +1,10 @@
 /** The whole page before a server that the test plays: messages go in, and what stands on the screen comes out. */
 
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { compileFunction } from "node:vm";
 import { document, newDocument } from "./document.js";
 import type * as Player from "./player.js";
 import type { Request } from "../../../ttt_net/web/src/protocol.js";
@@ -8,7 +12,23 @@ import type { Request } from "../../../ttt_net/web/src/protocol.js";
 type Sent = Request & { id: number };
 const LOOK_MS = 2;
 const PATIENCE_MS = 30_000;
-let begun = 0;
+const filename = fileURLToPath(new URL("./player.cjs", import.meta.url));
+/** Compiled once, and run for each page that is opened: compiling takes longer than most tests. */
+const run = compileFunction(readFileSync(filename, "utf8"), ["module"], { filename });
+/** Node knows the lines of the sources only in modules that it has loaded itself. */
+const needsLines = process.execArgv.includes("--enable-source-maps");
+
+/** A page that has just been loaded. */
+export async function freshPlayer(): Promise<typeof Player> {
+  const made = {} as { exports: typeof Player };
+  if (needsLines) {
+    const load = createRequire(import.meta.url);
+    Reflect.deleteProperty(load.cache, filename);
+    made.exports = load(filename) as typeof Player;
+  } else run(made);
+  await pause(0); // the page begins once its words are there
+  return made.exports;
+}
 
 export class WholePage {
   player!: typeof Player;
@@ -38,7 +58,7 @@ export class WholePage {
         close(): void {}
       },
     });
-    page.player = await import(`${new URL("./player.mjs", import.meta.url)}?whole${++begun}`);
+    page.player = await freshPlayer();
     return page;
   }
 
