@@ -120,6 +120,17 @@ def words_of(shapes, side, block):
     return TABLE_OF_CELLS + 2 * types.int64((shapes >> U(16 * side)) & SIXTEEN)
 
 
+@njit(inline="always")
+def flip(place, side, what, block):
+    """Change whether an empty cell belongs to the sets of a side that a word of its table differs in."""
+    cell = peek(block, CELL + place)
+    bit, row = ONE << (cell & U(63)), side * WORDS + types.int64(cell >> U(6))
+    if what & MAKES_FOUR:
+        poke(block, FOUR_CELLS + row, peek(block, FOUR_CELLS + row) ^ bit)
+    if what & IS_NEAR:
+        poke(block, NEAR_CELLS + row, peek(block, NEAR_CELLS + row) ^ bit)
+
+
 @njit(types.void(types.int64, types.int64, types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
 def count_cell(place, side, sign, shapes, block):
     """Add an empty cell with those shapes to the counts of a side, or remove it if `sign` is -1."""
@@ -128,30 +139,39 @@ def count_cell(place, side, sign, shapes, block):
     poke(block, COUNTS + side, peek(block, COUNTS + side) + sign * (word & COUNTED))
     poke(block, SUMS + side, peek(block, SUMS + side) + sign * peek(block, at + 1))
     if word & LISTED:
-        cell = peek(block, CELL + place)
-        bit, row = ONE << (cell & U(63)), side * WORDS + types.int64(cell >> U(6))
-        if word & MAKES_FOUR:
-            poke(block, FOUR_CELLS + row, peek(block, FOUR_CELLS + row) ^ bit)
-        if word & IS_NEAR:
-            poke(block, NEAR_CELLS + row, peek(block, NEAR_CELLS + row) ^ bit)
+        flip(place, side, word, block)
 
 
-@njit(types.void(types.int64, types.int64, types.uint64, types.uint64), nogil=True, cache=True)
+@njit(inline="always")
+def recount(place, side, old, new, block):
+    """Return by how much the counts and the sum of a side grow as an empty cell's shapes change; keep its sets."""
+    before, after = words_of(old, side, block), words_of(new, side, block)
+    word, found = peek(block, before), peek(block, after)
+    if (word ^ found) & LISTED:
+        flip(place, side, word ^ found, block)
+    return (found & COUNTED) - (word & COUNTED), peek(block, after + 1) - peek(block, before + 1)
+
+
+@njit(inline="always")
 def toggle(place, direction, bit, block):
-    """Change a bit of a place's code, and if the place is empty, what its shapes make of it."""
+    """Change a bit of a place's code, and if the place is empty, its shapes.
+
+    Return by how much the counts and the sum of side 0 grow, then those of side 1.
+    """
     code = peek(block, CODE + place) ^ bit
     poke(block, CODE + place, code)
-    if peek(block, OWNER + place) != ZERO:
-        return
-    found = peek(block, TABLE_OF_SHAPES + types.int64((code >> U(16 * direction)) & SIXTEEN))
-    old = peek(block, SHAPES + place)
-    new = (old & ~(U(0x000F000F) << U(4 * direction))) | (found << U(4 * direction))
-    if new != old:
-        poke(block, SHAPES + place, new)
-        for side in range(2):
-            if ((old ^ new) >> U(16 * side)) & SIXTEEN:
-                count_cell(place, side, MINUS_ONE, old, block)
-                count_cell(place, side, ONE, new, block)
+    first, first_sum, second, second_sum = ZERO, ZERO, ZERO, ZERO
+    if peek(block, OWNER + place) == ZERO:
+        found = peek(block, TABLE_OF_SHAPES + types.int64((code >> U(16 * direction)) & SIXTEEN))
+        old = peek(block, SHAPES + place)
+        new = (old & ~(U(0x000F000F) << U(4 * direction))) | (found << U(4 * direction))
+        if new != old:
+            poke(block, SHAPES + place, new)
+            if (old ^ new) & SIXTEEN:
+                first, first_sum = recount(place, 0, old, new, block)
+            if (old ^ new) >> U(16):
+                second, second_sum = recount(place, 1, old, new, block)
+    return first, first_sum, second, second_sum
 
 
 @njit(types.uint64(types.int64, types.uint64), nogil=True, cache=True)
@@ -173,19 +193,22 @@ def mark(cell, side, step, block):
         for each in range(2):
             count_cell(place, each, MINUS_ONE, peek(block, SHAPES + place), block)
         poke(block, OWNER + place, U(side + 1))
+    first, first_sum, second, second_sum = ZERO, ZERO, ZERO, ZERO
     for direction in range(DIRECTIONS):
         gap = 1 if direction == 0 else stride + direction - 2
         foot = 16 * direction + 8 * side
-        for n in range(REACH):
-            at = place + (n + 1) * gap
-            if peek(block, OWNER + at) == U(EDGE):
-                break
-            toggle(at, direction, ONE << U(foot + 3 - n), block)
-        for n in range(REACH):
-            at = place - (n + 1) * gap
-            if peek(block, OWNER + at) == U(EDGE):
-                break
-            toggle(at, direction, ONE << U(foot + 4 + n), block)
+        for way in range(2):
+            for n in range(REACH):
+                at = place + (n + 1) * gap * (1 - 2 * way)
+                if peek(block, OWNER + at) == U(EDGE):
+                    break
+                bit = ONE << U(foot + (4 + n if way else 3 - n))
+                a, b, c, d = toggle(at, direction, bit, block)
+                first, first_sum, second, second_sum = first + a, first_sum + b, second + c, second_sum + d
+    poke(block, COUNTS, peek(block, COUNTS) + first)
+    poke(block, COUNTS + 1, peek(block, COUNTS + 1) + second)
+    poke(block, SUMS, peek(block, SUMS) + first_sum)
+    poke(block, SUMS + 1, peek(block, SUMS + 1) + second_sum)
     if step < 0:
         poke(block, OWNER + place, ZERO)
         poke(block, SHAPES + place, shapes_at(place, block))
