@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -60,11 +61,25 @@ def test_a_new_bot_passes_its_own_tests_which_play_a_whole_match(language: str, 
         run(bot, {"node": ["npm", "test"], "go": ["go", "test"], "c": ["make", "test"]}[language])
 
 
+def test_the_command_to_try_a_bot_names_the_python_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
+    assert main(["new-bot", "Zoe"]) == 0
+    assert "  ../.venv/bin/python -m pytest\n" in capsys.readouterr().out
+
+
+def test_a_new_bot_is_tested_without_the_settings_of_a_project_around_it(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    assert "1 passed" in run(project(tmp_path, "python"), [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"])
+
+
 def test_every_language_has_a_project_with_a_readme() -> None:
     assert {path.name for path in PROJECTS.iterdir()} == set(TRIALS) == set(TOOLS)
     for language, trial in TRIALS.items():
         readme = (PROJECTS / language / "README.md").read_text(encoding="utf-8")
-        assert trial.split(" && ")[-1] in readme
+        assert trial[-1].rpartition("} ")[2] in readme
 
 
 def test_a_project_never_overwrites_anything_and_has_the_name_of_a_player(
@@ -72,7 +87,13 @@ def test_a_project_never_overwrites_anything_and_has_the_name_of_a_player(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new-bot", "Zoe"]) == 0
-    assert capsys.readouterr().out == "Zoe/ has a bot, its tests and a README. Try it: cd Zoe && pytest\n"
+    python = shlex.quote(sys.executable)
+    assert capsys.readouterr().out.splitlines() == [
+        "Zoe/ has a bot, its tests and a README. Try it:",
+        "  cd Zoe",
+        f"  {python} -m pip install -r requirements.txt",
+        f"  {python} -m pytest",
+    ]
     for arguments, why in (
         (["Zoe"], "there is something named Zoe here already; nothing was written"),
         (["../evil"], "a name is 2 to 20 letters"),

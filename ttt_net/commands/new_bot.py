@@ -7,6 +7,8 @@ package.
 import argparse
 import asyncio
 import os
+import shlex
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,8 +24,13 @@ _INSTALLED = Path(__file__).with_name("projects")
 PROJECTS = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[2] / "examples" / "bots"
 NAME = "my-bot"
 """The name of the bot in all projects."""
-TRIALS = {"python": "pytest", "node": "npm test", "go": "go mod tidy && go test", "c": "make test"}
-"""The command that tries a project, by language."""
+TRIALS = {
+    "python": ("{python} -m pip install -r requirements.txt", "{python} -m pytest"),
+    "node": ("PYTHON={python} npm test",),
+    "go": ("go mod tidy", "PYTHON={python} go test"),
+    "c": ("PYTHON={python} make test",),
+}
+"""The commands that try a project, by language; `{python}` is an interpreter that has this package."""
 
 
 def add_new_bot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +55,17 @@ def run_new_bot(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"there is something named {name} here already; nothing was written") from None
     except OSError as error:
         raise ConfigurationError(f"cannot write {name}: {clean(error.strerror or str(error), 80)}") from error
-    print(f"{name}/ has a bot, its tests and a README. Try it: cd {name} && {TRIALS[args.language]}")
+    print(f"{name}/ has a bot, its tests and a README. Try it:")
+    for command in (f"cd {name}", *TRIALS[args.language]):
+        print(f"  {command.format(python=_our_python())}")
     return 0
+
+
+def _our_python() -> str:
+    """Return the interpreter with this package, as a path from the folder of a new project if it is beside that."""
+    beside = Path(sys.executable)
+    is_below = beside.is_relative_to(Path.cwd())
+    return shlex.quote(str(Path("..", beside.relative_to(Path.cwd())) if is_below else beside))
 
 
 def add_sandbox_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Tests of my-bot: run them with `pytest`."""
+"""Tests of my-bot: run them with `python -m pytest`."""
 
 from bot import GAMES, NAME, choose
 
