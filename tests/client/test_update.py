@@ -40,6 +40,7 @@ from ttt_net.messages import (
     Refused,
     Rematched,
     Request,
+    Restarting,
     ResumeRequest,
     SeekRequest,
     Snapshot,
@@ -237,6 +238,21 @@ def test_a_dropped_connection_is_explained_and_stops_the_clock() -> None:
     display = update(update(display, Back(), 99_000), welcome("m1"), 99_000)
     assert display.world.link is LinkState.ONLINE
     assert words.banner(display) == ""
+
+
+def test_a_restart_is_blamed_only_as_long_as_nothing_else_is_known() -> None:
+    display = update(seen(snapshot()), Restarting(1_000), 0)
+    display = update(display, Lost("the server restarts"), 0)
+    assert words.notice(display) == ""
+    said = "Reconnecting for {}, try 2: your match is safe. {}"
+    for attempt in (1, 2):
+        display = update(display, Retrying(attempt, 50, "nothing listens there"), 100)
+    assert words.banner(display, 2_000) == said.format("2 s", "The server is restarting.")
+    assert words.banner(display, 30_000) == said.format("30 s", "The server has not come back from its restart.")
+    display = update(display, Retrying(3, 50, "this port speaks TLS"), 200)
+    assert words.banner(display, 2_000) == said.format("2 s", "This port speaks TLS.").replace("try 2", "try 3")
+    closed = update(seen(snapshot()), Lost("the host has closed the server"), 0)
+    assert words.banner(closed, 3_000) == "The host has closed the server; your match is kept. Reconnecting for 3 s."
 
 
 def test_an_invitation_leads_to_the_node_where_its_player_is_now() -> None:

@@ -146,10 +146,10 @@ def test_only_players_are_told_that_their_match_stays_unchanged() -> None:
     onlooker = update(display, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
     for others in (display, onlooker):
         assert words.parting(others.world, "client.py") == ""
-        assert words.notice(update(others, Restarting(1_000), 0)) == "The server restarts; please wait."
+        assert words.notice(update(others, Restarting(1_000), 0)) == "The server is restarting; please wait."
     player = seen(snapshot())
     assert words.parting(player.world, "client.py").startswith("You left a match: alphabeta can claim the win")
-    assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
+    assert words.notice(update(player, Restarting(1_000), 0)) == "The server is restarting; your match is safe."
 
 
 def test_watchers_see_the_score_of_the_watched_series_only() -> None:

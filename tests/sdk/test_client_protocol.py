@@ -1,7 +1,7 @@
 """A connection without a socket: bytes and times go in, bytes and events come out."""
 
 from socket import gaierror
-from ssl import SSLCertVerificationError, SSLError
+from ssl import PROTOCOL_TLS_CLIENT, MemoryBIO, SSLCertVerificationError, SSLContext, SSLError
 
 import pytest
 from websockets.datastructures import Headers
@@ -205,6 +205,15 @@ def answer(status: int, text: str = "", kind: str = "text/plain; charset=utf-8")
 FOREIGN = "the server there is not a ttt_net server"
 
 
+def in_clear() -> SSLError:
+    """Return the error of a TLS handshake that was answered with plain text."""
+    incoming, outgoing = MemoryBIO(), MemoryBIO()
+    incoming.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    with pytest.raises(SSLError) as raised:
+        SSLContext(PROTOCOL_TLS_CLIENT).wrap_bio(incoming, outgoing, server_hostname="example.org").do_handshake()
+    return raised.value
+
+
 @pytest.mark.parametrize(
     ("error", "reason", "advice", "is_foreign"),
     [
@@ -227,6 +236,7 @@ FOREIGN = "the server there is not a ttt_net server"
         (ConnectionRefusedError(), "nothing listens there", Advice.RETRY, False),
         (gaierror(), "no computer of that name is known", Advice.RETRY, False),
         (SSLError(), "the server there does not speak TLS correctly", Advice.RETRY, False),
+        (in_clear(), "the server there does not encrypt; its address begins with ws://", Advice.RETRY, False),
         (OSError(101, "Network is unreachable"), "network is unreachable", Advice.RETRY, False),
         (OSError(), "the network failed", Advice.RETRY, False),
         (ValueError("a bug"), "the network failed", Advice.RETRY, False),

@@ -15,7 +15,7 @@ from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.world import MADE, World, update_world
 from ttt_net.errors import Code
-from ttt_net.sdk.received import Answered, Back, Garbled
+from ttt_net.sdk.received import Answered, Back, Garbled, Lost
 from ttt_net.text import clean
 
 _OF_A_RESTART = "The server restarts in "
@@ -56,6 +56,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, notice=words.sanctioned(event))
         case messages.Restarting():
             return replace(display, notice=words.restarting(display.world))
+        case Lost() if display.notice == words.restarting(before):
+            return replace(display, notice="")  # from here on, the banner says why there is no connection
         case Answered():
             return _answered(display, before, event)
         case LocalNotice():

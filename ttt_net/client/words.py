@@ -35,6 +35,8 @@ MAX_MARKS = 4
 MAX_CODE = 12
 MAX_GAMES = 2
 """The maximal number of sought games to name."""
+_RESTART_MS = 20_000
+"""A restart takes no longer than this; then something else is wrong."""
 _LATENCIES = ((100, "good"), (300, "fair"))
 TENTHS_BELOW_MS = 10_000
 """A clock shows tenths of a second below this."""
@@ -359,18 +361,26 @@ def status(display: Display, takeover: str = "Tab") -> str:
 
 def banner(display: Display, lost_for_ms: int | None = None) -> str:
     """Return the problem of the connection, its duration, and its meaning for the match; empty without problems."""
+    since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
     if display.world.link is LinkState.LOST and display.world.trouble == Closing.ENDED.meaning:
         kept = "; your match is kept" if display.is_live else ""
-        since = "" if lost_for_ms is None else f", {duration(lost_for_ms)} ago"
-        return f"{_sentence(display.world.trouble)[:-1]}{since}{kept}. We try to come back."
+        return f"{_sentence(display.world.trouble)[:-1]}{kept}. Reconnecting{since}."
     if display.world.link is LinkState.LOST:
         safe = "your match is safe" if display.is_live else "please wait"
-        since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
-        return f"Reconnecting{since}, try {display.world.attempt}: {safe}. {_sentence(display.world.trouble)}"
+        why = _sentence(_trouble(display.world, lost_for_ms))
+        return f"Reconnecting{since}, try {display.world.attempt}: {safe}. {why}"
     if display.world.link is LinkState.CONNECTING and display.world.attempt > 0:
         why = f". {_sentence(display.world.trouble)}" if display.world.trouble else " ..."
         return f"No answer from {display.world.address}, try {display.world.attempt}{why}"
     return ""
+
+
+def _trouble(world: World, lost_for_ms: int | None) -> str:
+    """Return why there is no connection: after a while, a server that restarts is one that has not come back."""
+    if world.trouble != Closing.RESTART.meaning:
+        return world.trouble
+    is_late = lost_for_ms is not None and lost_for_ms > _RESTART_MS
+    return "the server has not come back from its restart" if is_late else "the server is restarting"
 
 
 def guests_left(world: World) -> str:
@@ -518,7 +528,7 @@ def restart(world: World, now_ms: int) -> str:
 
 def restarting(world: World) -> str:
     """Return that the server is restarting, and what that means."""
-    return f"The server restarts; {'your match waits as it is' if world.has_unfinished_match else 'please wait'}."
+    return f"The server is restarting; {'your match is safe' if world.has_unfinished_match else 'please wait'}."
 
 
 def does_wait(world: World, match: Snapshot) -> bool:

@@ -15,7 +15,18 @@ from ttt_net import messages
 from ttt_net.client.address import server_at
 from ttt_net.client.mailbox import ReachableAt, WorldEvent
 from ttt_net.errors import Code
-from ttt_net.sdk.received import Answered, Back, Farewell, Lost, Retrying, Tally, follow
+from ttt_net.sdk.received import (
+    BROKE,
+    NO_ANSWER,
+    NOT_LISTENING,
+    Answered,
+    Back,
+    Farewell,
+    Lost,
+    Retrying,
+    Tally,
+    follow,
+)
 from ttt_net.sdk.trust import Trust
 
 Reply = TypeVar("Reply", bound=messages.ServerMessage)
@@ -230,8 +241,8 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             world = replace(world, link=LinkState.LOST, trouble=event.reason, frozen_at_ms=now_ms)
             return replace(world, latency_ms=None, restart_at_ms=None)
         case Retrying():
-            trouble = event.reason if world.link is LinkState.CONNECTING else world.trouble
-            return replace(world, attempt=event.attempt, trouble=trouble)
+            says_nothing_new = event.reason in ("", BROKE, NOT_LISTENING, NO_ANSWER) and world.link is LinkState.LOST
+            return replace(world, attempt=event.attempt, trouble=world.trouble if says_nothing_new else event.reason)
         case messages.Snapshot():
             return _with_snapshot(world, event, now_ms)
         case messages.Presence():

@@ -23,12 +23,14 @@ from websockets.uri import parse_uri
 from ttt_net.errors import Advice, Closing, Refusal
 from ttt_net.messages import Refused, Request, Welcome, decode_server_message, encode
 from ttt_net.sdk.client_session import ClientSession, Reaction
-from ttt_net.sdk.received import ConnectionEvent, Farewell, Garbled, Parting
+from ttt_net.sdk.received import BROKE, NO_ANSWER, NOT_LISTENING, ConnectionEvent, Farewell, Garbled, Parting
 from ttt_net.text import clean
 
 _LATER = (429, 502, 503, 504)
 """HTTP statuses after which a retry is worthwhile."""
 _MAX_SENTENCE = 120
+_IN_CLEAR = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""OpenSSL's reasons when the answer to a TLS handshake is plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Disconnect:
         return Farewell(self.parting, self.reason)
 
 
-BROKEN = Disconnect("the connection broke")
+BROKEN = Disconnect(BROKE)
 
 
 def closed_by(close: Close) -> Disconnect:
@@ -86,15 +88,17 @@ def unreachable(error: Exception) -> Disconnect:
         case WebSocketException():
             return BROKEN
         case TimeoutError():
-            return Disconnect("nothing answers there")
+            return Disconnect(NO_ANSWER)
         case ConnectionRefusedError():
-            return Disconnect("nothing listens there")
+            return Disconnect(NOT_LISTENING)
         case socket.gaierror():
             return Disconnect("no computer of that name is known")
         case ssl.SSLCertVerificationError():
             why = clean(error.verify_message, 80)
             sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
             return distrusted(f"{sentence} with --tls-fingerprint")
+        case ssl.SSLError() if getattr(error, "reason", "") in _IN_CLEAR:
+            return Disconnect("the server there does not encrypt; its address begins with ws://")
         case ssl.SSLError():
             return Disconnect("the server there does not speak TLS correctly")
         case _:
@@ -234,7 +238,7 @@ class ClientProtocol:
         if self._enter_by_ms is not None and now_ms >= self._enter_by_ms:
             is_open = self._ping_at_ms is not None
             self._is_silent = True
-            return self._end(Disconnect("the server did not answer" if is_open else "nothing answers there"))
+            return self._end(Disconnect("the server did not answer" if is_open else NO_ANSWER))
         if self._pong_by_ms is not None and now_ms >= self._pong_by_ms:
             self._is_silent = True
             return self._end(BROKEN)

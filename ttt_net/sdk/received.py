@@ -57,6 +57,10 @@ class Lost:
     reason: str
 
 
+BROKE, NOT_LISTENING, NO_ANSWER = "the connection broke", "nothing listens there", "nothing answers there"
+"""Reasons of attempts that found nobody, and so say nothing new about a server that has told us why it left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retrying:
     """The client will try to connect for the `attempt`-th time after `in_ms`."""
