@@ -11,31 +11,47 @@ BENCHMARKS := server instructions restart backup 'soak --seconds 120' 'flood --r
     'flood --past' lobby standings games search coach page cluster_bench follower
 CUTS ?= 500
 
-.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants lowest audit dist release lock sbom clean
+.PHONY: cluster site help install install-player install-host demo test proofs check docs page bench fuzz simulate powercuts mutants lowest audit dist release lock sbom clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-install: .venv/installed ## create .venv with the packages of players, servers, bots and tests; LOCKED=1: locked versions, without tests
+install: .venv/installed ## create .venv (1.2 GB) to work on ttt_net: everything, with test tools; LOCKED=1: locked versions, without tests
 
 .venv/installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
-	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
+	$(new-venv)
 	@echo "installing into .venv: client, server, compiled engine, cluster, metrics and test tools, which takes a minute or two ..."
-	@echo "(about 1.2 GB; to play and to host friends, make install-player needs about 70 MB)"
+	@echo "(about 1.2 GB; make install-player needs 60 MB to play and to host friends, make install-host 400 MB)"
 	@$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK))
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--no-deps) --editable '.[$(EXTRAS)]'
 	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
-	@touch $@
+	@touch .venv/player $@
 
-install-player: ## create a small .venv with only the client and a server for friends, without engine and test tools
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install-player PYTHON=python3.12" % sys.version.split()[0])'
-	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
-	@echo "installing the client, and a server for friends, into .venv ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+install-player: .venv/player ## create .venv (60 MB) to play, to write bots and to host friends, without engine and test tools
 	@echo "to play: $(PYTHON) client.py"
 
-demo: install ## play a whole networked match in this terminal
+.venv/player: pyproject.toml
+	$(new-venv)
+	@echo "installing the client, and a server for friends, into .venv ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+install-host: .venv/host ## create .venv (400 MB) for a server: compiled engine, TLS and metrics, without test tools
+	@echo "to start the server: $(PYTHON) server.py"
+
+.venv/host: pyproject.toml
+	$(new-venv)
+	@echo "installing the client and a server with compiled engine, TLS and metrics into .venv, which takes a minute or two ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[host]'
+	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
+	@touch .venv/player $@
+
+define new-venv
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make $(or $(MAKECMDGOALS),install) PYTHON=python3.12" % sys.version.split()[0])'
+@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
+endef
+
+demo: .venv/player ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
 test: install ## run all tests except those marked long

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -256,6 +257,18 @@ def test_the_installation_tells_what_it_installs_and_how_to_install_less() -> No
     told = [line for line in recipe.splitlines() if line.startswith("\t@echo")]
     assert "compiled engine" in told[0]
     assert "make install-player" in told[1]
+    assert "make install-host" in told[1]
+
+
+@pytest.mark.parametrize(("target", "package"), [("install-player", "."), ("demo", "."), ("install-host", "'.[host]'")])
+def test_players_and_hosts_install_what_they_need_and_no_more(target: str, package: str, tmp_path: Path) -> None:
+    for name in ("Makefile", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    steps = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"--editable (\S+)", steps) == [package]
+    assert ("ttt_net compile" in steps) == ("host" in package)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["host"][0] == "ttt_net[engine,fast,metrics,tls,previews]"
 
 
 def test_every_refusal_code_is_given_somewhere() -> None:

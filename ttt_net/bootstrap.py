@@ -53,5 +53,5 @@ def go_elsewhere(missing: ImportError, program: str, arguments: Sequence[str]) -
     installed = Path(__file__).resolve().parent.parent / ".venv" / "bin" / "python"
     if installed.exists() and Path(sys.prefix).resolve() != installed.parent.parent:
         os.execv(installed, [str(installed), *arguments])  # noqa: S606 - the same program, with its packages
-    print(f"{program}: {missing}; `make install` gets what is needed, for Python 3.11 or later", file=sys.stderr)
+    print(f"{program}: {missing}; `make install-player` gets what is needed, for Python 3.11 or later", file=sys.stderr)
     sys.exit(2)

@@ -107,9 +107,9 @@ def test_risks_are_reported_with_their_reasons(tmp_path: Path, settings: dict[st
 
 def test_a_server_without_the_engine_reports_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "find_spec", lambda _: None)
-    assert any("the extra `engine` is not installed" in line for line in risks(of(tmp_path)))
+    assert any("make install-host" in line for line in risks(of(tmp_path)))
     quiet = of(tmp_path, house_bots=False, limits=Limits(analysis_s=0))
-    assert not any("the extra `engine`" in line for line in risks(quiet))
+    assert not any("install-host" in line for line in risks(quiet))
 
 
 LEDGER = ("tls://one:4222", "tls://other:4222", "tls://third:4222")

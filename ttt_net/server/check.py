@@ -93,8 +93,8 @@ def risks(configuration: Configuration) -> Iterator[str]:
     yield from _of_the_machine(configuration)
     if (configuration.house_bots or configuration.limits.analysis_s) and find_spec("numba") is None:
         yield (
-            "the extra `engine` is not installed: house bots and analyses search about a thousandth as deep into some "
-            "games; pip install 'ttt_net[engine]'"
+            "the compiled engine is not installed: house bots play weaker, and no match is analysed move by move; "
+            "in a clone: make install-host, elsewhere: pipx install 'ttt_net[host]'"
         )
 
 
