@@ -57,8 +57,8 @@ class Character:
     @property
     def about(self) -> str:
         """The description in the list of players: the style, and between which Elo points it is stronger, by game."""
-        if find_spec("numba") is None:  # without compiled searches, the search is far less deep in most games
-            return f"{self.style} (no engine)"
+        if find_spec("numba") is None:  # the points were measured with the compiled searches
+            return self.style
         above = sorted(elo[self.level - 1] - elo[CHARACTERS[0].level - 1] for elo in ELO.values())
         if not above[-1]:
             return self.style
