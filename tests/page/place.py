@@ -29,6 +29,7 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
     "device_scale_factor": 2,
 }
+STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
 SMALL_PHONE: dict[str, Any] = PHONE | {"viewport": {"width": 320, "height": 568}}
 
 

@@ -7,10 +7,9 @@ import itertools
 from datetime import date
 from typing import Any
 
-from tests.page.place import PHONE, SMALL_PHONE, Place, Scene, Stage, Visitor, wait_for
+from tests.page.place import PHONE, SMALL_PHONE, STANDING, Place, Scene, Stage, Visitor, wait_for
 
 LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
-STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
 GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
@@ -35,8 +34,15 @@ def bottom(part: dict[str, float]) -> float:
     return part["y"] + part["height"]
 
 
-def resize(visitor: Visitor, size: tuple[int, int]) -> None:
-    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+def resize(visitor: Visitor, size: tuple[int, int] | dict[str, Any]) -> None:
+    """Give the window a size, or that of a device."""
+    viewport = size["viewport"] if isinstance(size, dict) else {"width": size[0], "height": size[1]}
+    visitor.page.set_viewport_size(viewport)
+
+
+def enlarge_letters(visitor: Visitor) -> None:
+    """Have all letters be twice as large."""
+    visitor.page.evaluate("document.documentElement.style.fontSize = '200%'")
 
 
 def remember(visitor: Visitor, name: str, value: str) -> None:
@@ -44,10 +50,66 @@ def remember(visitor: Visitor, name: str, value: str) -> None:
     visitor.page.add_init_script(f"localStorage.setItem('ttt_net.{name}', '{value}')")
 
 
-def test_nothing_that_happens_moves_the_board(site: Place) -> None:
-    scene = Scene("tictactoe", (0,), you=1)
-    stage = Stage(site.visitor(**STANDING), scene.snapshot())
-    bob = stage.open("/m/tictactoe")
+def test_a_wide_screen_shows_boards_phrases_layers_lists_and_results_whole(site: Place) -> None:
+    ann = site.visitor(viewport={"width": 1440, "height": 900})
+    Stage(ann, Scene("tictactoe").snapshot()).open("/m/tictactoe")
+    ann.await_turn()
+    assert box(ann, ".boards")["width"] < 660, "a small board leaves room"
+    resize(ann, DESK)
+    ann.page.locator(".phrases").first.wait_for()
+    assert ann.page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
+    ), "all phrases are in sight of a mouse"
+
+    stage = Stage(ann, Scene("tictactoe3d", (0, 9, 1, 10)).snapshot())
+    stage.open("/m/tictactoe3d")
+    ann.press("Settings")
+    ann.page.get_by_label("Layers of a cube side by side").check()
+    ann.press("Close")
+    rows = ann.page.evaluate(
+        "[...document.querySelectorAll('.layer')].map(each => Math.round(each.getBoundingClientRect().y))"
+    )
+    assert len(rows) == 3
+    assert len(set(rows)) == 1, "layers side by side stand in one row"
+    resize(ann, (360, 740))
+    stage.tell(Scene("tictactoe3d", (0, 9, 1, 10, 2)).snapshot())
+    assert bottom(box(ann, "button:text('Rematch')")) <= 740, "the end of the match is in sight"
+
+    resize(ann, (1280, 640))
+    cells = (35, 36, 37, 38, 39, 40, 41, 28, 29, 30, 31, 32, 33, 34)
+    stage = Stage(ann, Scene("connect4", cells[:-1]).snapshot())
+    stage.open("/m/connect4")
+    ann.page.locator(".moves li").nth(12).wait_for()
+    stage.tell(Scene("connect4", cells).played())
+    first, last = ann.page.locator(".moves li").first, ann.page.locator(".moves li").nth(13)
+    wait_for(lambda: bool(last.evaluate(INSIDE)), ann)
+    assert not first.evaluate(INSIDE), "the list is longer than its place"
+    stage.tell({"type": "ended", "match": "connect4", "seq": 16, "at_ms": 0, "winner": 0, "reason": "resign"})
+    ann.until("You won")
+    ann.page.get_by_role("slider", name="Move").fill("1")
+    wait_for(lambda: bool(first.evaluate(INSIDE)), ann)  # the move that is looked at
+
+    resize(ann, DESK)
+    Stage(ann, WON.snapshot(rated=True), {"type": "rated", "match": "connect4", "ratings": RATINGS}).open("/m/connect4")
+    ann.page.locator(".gain").wait_for()
+    enlarge_letters(ann)
+    parts = [box(ann, each) for each in (".deck .how", ".deck .actions", ".deck .review")]
+    for above, below in itertools.pairwise(parts):
+        assert bottom(above) < below["y"], "letters twice as large hide nothing of the result"
+
+    ann.page.emulate_media(forced_colors="active")
+    Stage(ann, Scene("ultimate", (40, 30)).snapshot()).open("/m/ultimate")
+    ann.page.locator("#cell-30.last").wait_for()
+    colour = "id => getComputedStyle(document.getElementById(id)).borderTopColor"
+    shown = [ann.page.evaluate(colour, f"cell-{cell}") for cell in (80, 30)]
+    assert shown[0] == "rgba(0, 0, 0, 0)", "lines alone divide a small board"
+    assert shown[1] != shown[0], "the last move has a border"
+
+
+def test_on_a_phone_nothing_moves_the_board_and_large_letters_leave_it_to_play_on(site: Place) -> None:
+    bob = site.visitor(**STANDING)
+    stage = Stage(bob, Scene("tictactoe", (0,), you=1).snapshot())
+    stage.open("/m/tictactoe")
     bob.await_turn()
     before = box(bob, ".boards")
     by = {"by": {"name": "Cleo"}, "to": {"name": "Bob"}, "game": "qubic"}
@@ -61,13 +123,37 @@ def test_nothing_that_happens_moves_the_board(site: Place) -> None:
     stage.tell(Scene("tictactoe", (0, 4)).played() | {"seq": 4})
     bob.page.locator("#cell-4.last").wait_for()
     assert box(bob, ".boards") == before
+    see_whole_defeat(bob, STANDING["viewport"]["height"])
+
+    resize(bob, PHONE)
+    for game, lowest, least in (("qubic", "#cell-12", 24), ("gomoku", "#cell-210", 18)):
+        Stage(bob, Scene(game).snapshot()).open(f"/m/{game}")
+        bob.await_turn()
+        enlarge_letters(bob)
+        cell = box(bob, lowest)
+        assert cell["width"] >= least, "letters twice as large leave a board to play on"
+        if game == "gomoku":
+            name = box(bob, ".rows span:last-child")
+            assert abs(name["y"] + name["height"] / 2 - cell["y"] - cell["height"] / 2) < cell["height"] / 3
+
+
+def see_whole_defeat(visitor: Visitor, height: float) -> None:
+    """Open a rated match that was lost: the rows of its end overlap nowhere, and the rematch is in sight."""
+    lost = Scene("qubic", (0, 1, 21, 2, 42, 3, 63), you=1).snapshot(rated=True)
+    Stage(visitor, lost, {"type": "rated", "match": "qubic", "ratings": RATINGS}).open("/m/qubic")
+    visitor.page.locator(".deck.defeat .gain").wait_for()
+    rows = [box(visitor, f".deck .{each}") for each in ("head", "how", "actions .large")]
+    for upper, lower in itertools.pairwise(rows):
+        assert bottom(upper) <= lower["y"] + 1
+    assert bottom(rows[-1]) <= height
 
 
 def test_on_a_phone_that_lies_on_its_side_all_that_matters_is_in_sight(site: Place) -> None:
     games = ("connect4", "qubic", "ultimate")
-    stage = Stage(site.visitor(**LYING), *[Scene(game).snapshot() for game in games])
+    ann = site.visitor(**LYING)
+    stage = Stage(ann, *[Scene(game).snapshot() for game in games])
     for game in games:
-        ann = stage.open(f"/m/{game}")
+        stage.open(f"/m/{game}")
         ann.await_turn()
         for size in ((740, 360), (640, 360)):  # the second is a window of 1280 by 720 at 200 %
             resize(ann, size)
@@ -76,108 +162,58 @@ def test_on_a_phone_that_lies_on_its_side_all_that_matters_is_in_sight(site: Pla
                 assert found["y"] >= 0, (game, selector)
                 assert bottom(found) <= size[1], (game, selector)
                 assert found["x"] + found["width"] <= size[0], (game, selector)
+    resize(ann, LYING)
+    see_whole_defeat(ann, LYING["viewport"]["height"])
+    assert bottom(box(ann, ".deck")) <= box(ann, ".field + .seat")["y"] + 1
 
 
-def test_layers_side_by_side_stand_in_one_row_and_the_end_of_a_match_is_in_sight(site: Place) -> None:
-    stage = Stage(site.visitor(**DESK), Scene("tictactoe3d", (0, 9, 1, 10)).snapshot())
-    ann = stage.open("/m/tictactoe3d")
-    ann.page.get_by_role("button", name="Settings").click()
-    ann.page.get_by_label("Layers of a cube side by side").check()
-    ann.press("Close")
-    rows = ann.page.evaluate(
-        "[...document.querySelectorAll('.layer')].map(each => Math.round(each.getBoundingClientRect().y))"
-    )
-    assert len(rows) == 3
-    assert len(set(rows)) == 1
-    resize(ann, (360, 740))
-    stage.tell(Scene("tictactoe3d", (0, 9, 1, 10, 2)).snapshot())
-    assert bottom(box(ann, "button:text('Rematch')")) <= 740
-
-
-def test_the_end_of_a_rated_match_on_a_phone_is_whole_and_has_its_rematch_in_sight(site: Place) -> None:
-    lost = Scene("qubic", (0, 1, 21, 2, 42, 3, 63), you=1).snapshot(rated=True)
-    for screen in (STANDING, LYING):
-        stage = Stage(site.visitor(**screen), lost, {"type": "rated", "match": "qubic", "ratings": RATINGS})
-        loser = stage.open("/m/qubic")
-        loser.page.locator(".deck.defeat .gain").wait_for()
-        rows = [box(loser, f".deck .{each}") for each in ("head", "how", "actions .large")]
-        for upper, lower in itertools.pairwise(rows):
-            assert bottom(upper) <= lower["y"] + 1
-        assert bottom(rows[-1]) <= screen["viewport"]["height"]
-        if screen is LYING:
-            assert bottom(box(loser, ".deck")) <= box(loser, ".field + .seat")["y"] + 1
-
-
-def test_letters_twice_as_large_hide_nothing_of_the_result(site: Place) -> None:
-    stage = Stage(
-        site.visitor(**DESK), WON.snapshot(rated=True), {"type": "rated", "match": "connect4", "ratings": RATINGS}
-    )
-    winner = stage.open("/m/connect4")
-    winner.page.locator(".gain").wait_for()
-    winner.page.evaluate("document.documentElement.style.fontSize = '200%'")
-    parts = [box(winner, each) for each in (".deck .how", ".deck .actions", ".deck .review")]
-    for above, below in itertools.pairwise(parts):
-        assert bottom(above) < below["y"]
-
-
-def test_letters_twice_as_large_leave_a_board_to_play_on_whose_rows_stand_beside_their_names(site: Place) -> None:
-    for game, lowest, least in (("qubic", "#cell-12", 24), ("gomoku", "#cell-210", 18)):
-        ann = Stage(site.visitor(**PHONE), Scene(game).snapshot()).open(f"/m/{game}")
-        ann.await_turn()
-        ann.page.evaluate("document.documentElement.style.fontSize = '200%'")
-        cell = box(ann, lowest)
-        assert cell["width"] >= least
-        if game == "gomoku":
-            name = box(ann, ".rows span:last-child")
-            assert abs(name["y"] + name["height"] / 2 - cell["y"] - cell["height"] / 2) < cell["height"] / 3
-
-
-def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(site: Place) -> None:
-    ann = site.visitor(**STANDING)
-    ann.page.goto(site.url)
-    for selector in (".games .option", ".boards", "#name"):
-        assert bottom(box(ann, selector)) <= 740, selector
-    ann.page.locator(".beckons #cell-4.ghost").wait_for()
-    ann.page.get_by_role("radio", name="Gomoku").check()
-    ann.page.locator(".boards.stones.stony").wait_for()
-
-
-def test_a_small_board_leaves_room_on_a_wide_screen_and_a_cube_uses_the_width_of_a_small_one(site: Place) -> None:
-    matches = [Scene(game).snapshot() for game in ("tictactoe", "qubic", "scorefour")]
-    ann = Stage(site.visitor(viewport={"width": 1440, "height": 900}), *matches).open("/m/tictactoe")
-    assert box(ann, ".boards")["width"] < 660
-    stage = Stage(site.visitor(**SMALL_PHONE), *matches)
-    for game in ("qubic", "scorefour"):
-        phone = stage.open(f"/m/{game}")
-        cell, boards = box(phone, "#cell-0"), box(phone, ".boards")
-        assert min(cell["width"], cell["height"]) >= 24
-        assert boards["width"] >= 240
-        assert bottom(box(phone, ".deck .actions")) <= SMALL_PHONE["viewport"]["height"]
-
-
-def test_cells_of_the_first_screen_can_be_tapped_on_a_small_phone(site: Place) -> None:
-    page = site.visitor(**SMALL_PHONE).page
-    page.goto(site.url)
-    for game, least in (("Qubic", 24), ("3-D tic-tac-toe", 24), ("Score Four", 24), ("Gomoku", 17)):
-        page.get_by_role("radio", name=game, exact=True).check()
-        page.locator(".layer").first.wait_for()
-        size = page.evaluate("document.querySelector('#cell-0').offsetWidth")
-        assert size >= least, f"{game}: {size} px"
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), game
-
-
-def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(site: Place) -> None:
+def test_on_a_small_phone_matches_and_lobby_fit_and_all_can_be_touched(site: Place) -> None:
+    ann = site.visitor(**SMALL_PHONE)
     found: dict[tuple[str, str, str], list[str]] = {}
-    stage = Stage(site.visitor(**SMALL_PHONE), *[Scene(game).snapshot() for game in GAMES])
-    lobby = Stage(site.visitor(**SMALL_PHONE), PEOPLE, SEEKS).open()
-    for game in GAMES:
+    stage = Stage(ann, *[Scene(game).snapshot() for game in (*GAMES, "scorefour")])
+    for game in (*GAMES, "scorefour"):
         stage.open(f"/m/{game}").page.locator("main.match").wait_for()
-        found |= {(game, "match", screen): too_small_or_wide(stage.visitor, screen) for screen in SCREENS}
-        lobby.choose(game, "3+2")
-        lobby.press("Find an opponent")
-        lobby.page.locator(".waiting").wait_for()
-        found |= {(game, "lobby", screen): too_small_or_wide(lobby, screen) for screen in SCREENS}
+        if game in ("qubic", "scorefour"):
+            cell, boards = box(ann, "#cell-0"), box(ann, ".boards")
+            assert min(cell["width"], cell["height"]) >= 24
+            assert boards["width"] >= 240, "a cube uses the width"
+            assert bottom(box(ann, ".deck .actions")) <= SMALL_PHONE["viewport"]["height"]
+        found |= {(game, "match", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
+        resize(ann, SMALL_PHONE)
+
+    Stage(ann, PEOPLE, SEEKS).open()
+    for game in GAMES:
+        ann.choose(game, "3+2")
+        ann.press("Find an opponent")
+        ann.page.locator(".waiting").wait_for()
+        found |= {(game, "lobby", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
+        resize(ann, SMALL_PHONE)
     assert {where: faults for where, faults in found.items() if faults} == {}
+
+    Stage(ann, PEOPLE).open()
+    for game in ("ultimate", "connect4", "tictactoe"):
+        ann.choose(game)
+        chosen = box(ann, ".shelf :checked")
+        assert chosen["x"] >= 0
+        assert chosen["x"] + chosen["width"] <= SMALL_PHONE["viewport"]["width"] + 1
+    ann.choose("connect4")
+    ann.press("Find an opponent")
+    play = ann.page.locator(".waiting").get_by_role("button", name="Play Tom").bounding_box()
+    assert play["y"] + 44 <= SMALL_PHONE["viewport"]["height"], "the bot that may be played is in sight"
+    resize(ann, (1280, 720))
+    name, play = box(ann, ".waiting .entry .what"), box(ann, ".waiting .entry button")
+    assert name["height"] < 64, "the name of the bot is on one line"
+    assert play["width"] < name["width"]
+
+    resize(ann, SMALL_PHONE)
+    Stage(ann, Scene("connect4", (38,)).snapshot(), PEOPLE).open("/m/connect4")
+    ann.press("‹ Lobby")
+    play_on = box(ann, "button:text('Play on')")
+    assert bottom(play_on) <= SMALL_PHONE["viewport"]["height"]
+    assert play_on["y"] < box(ann, "button:text('Find an opponent')")["y"], "own matches come first"
+    ann.page.locator(".levels .option").first.wait_for()
+    rows = "new Set([...document.querySelectorAll('.levels .option')].map(each => each.offsetTop)).size"
+    assert ann.page.evaluate(rows) == 1, "strengths stand in one row"
 
 
 def too_small_or_wide(visitor: Visitor, screen: str) -> list[str]:
@@ -198,69 +234,39 @@ def too_small_or_wide(visitor: Visitor, screen: str) -> list[str]:
     return found
 
 
-def test_in_the_lobby_of_a_phone_the_chosen_game_and_the_bot_that_may_be_played_are_in_sight(site: Place) -> None:
-    stage = Stage(site.visitor(**SMALL_PHONE), PEOPLE)
-    ann = stage.open()
-    for game in ("ultimate", "connect4", "tictactoe"):
-        ann.choose(game)
-        chosen = box(ann, ".shelf :checked")
-        assert chosen["x"] >= 0
-        assert chosen["x"] + chosen["width"] <= SMALL_PHONE["viewport"]["width"] + 1
-    ann.choose("connect4")
-    ann.press("Find an opponent")
-    play = ann.page.locator(".waiting").get_by_role("button", name="Play Tom").bounding_box()
-    assert play["y"] + 44 <= SMALL_PHONE["viewport"]["height"]
-    resize(ann, (1280, 720))
-    name, play = box(ann, ".waiting .entry .what"), box(ann, ".waiting .entry button")
-    assert name["height"] < 64, "the name of the bot is on one line"
-    assert play["width"] < name["width"]
+def test_the_first_screen_and_the_puzzles_fit_a_phone_also_in_long_words(site: Place) -> None:
+    ann = site.visitor(**STANDING)
+    ann.page.goto(site.url)
+    for selector in (".games .option", ".boards", "#name"):
+        assert bottom(box(ann, selector)) <= 740, selector
+    ann.page.locator(".beckons #cell-4.ghost").wait_for()
+    ann.page.get_by_role("radio", name="Gomoku").check()
+    ann.page.locator(".boards.stones.stony").wait_for()
 
+    resize(ann, SMALL_PHONE)
+    ann.page.reload()
+    for game, least in (("Qubic", 24), ("3-D tic-tac-toe", 24), ("Score Four", 24), ("Gomoku", 17)):
+        ann.page.get_by_role("radio", name=game, exact=True).check()
+        ann.page.locator(".layer").first.wait_for()
+        size = ann.page.evaluate("document.querySelector('#cell-0').offsetWidth")
+        assert size >= least, f"{game}: {size} px"
+        assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), game
 
-def test_in_the_lobby_of_a_small_phone_own_matches_come_first_and_strengths_stand_in_one_row(site: Place) -> None:
-    stage = Stage(site.visitor(**SMALL_PHONE).prefer("connect4"), Scene("connect4", (38,)).snapshot(), PEOPLE)
-    ann = stage.open("/m/connect4")
-    ann.press("‹ Lobby")
-    play_on = box(ann, "button:text('Play on')")
-    assert bottom(play_on) <= SMALL_PHONE["viewport"]["height"]
-    assert play_on["y"] < box(ann, "button:text('Find an opponent')")["y"]
-    ann.page.locator(".levels .option").first.wait_for()
-    rows = "new Set([...document.querySelectorAll('.levels .option')].map(each => each.offsetTop)).size"
-    assert ann.page.evaluate(rows) == 1
-
-
-def test_the_last_move_of_a_long_list_is_in_sight_and_so_is_the_one_that_is_looked_at(site: Place) -> None:
-    cells = (35, 36, 37, 38, 39, 40, 41, 28, 29, 30, 31, 32, 33, 34)
-    scene = Scene("connect4", cells)
-    stage = Stage(site.visitor(viewport={"width": 1280, "height": 640}), Scene("connect4", cells[:-1]).snapshot())
-    ann = stage.open("/m/connect4")
-    ann.page.locator(".moves li").nth(12).wait_for()
-    stage.tell(scene.played())
-    last = ann.page.locator(".moves li").nth(13)
-    wait_for(lambda: bool(last.evaluate(INSIDE)), ann)
-    assert not ann.page.locator(".moves li").first.evaluate(INSIDE)
-    stage.tell({"type": "ended", "match": "connect4", "seq": 16, "at_ms": 0, "winner": 0, "reason": "resign"})
-    ann.until("You won")
-    ann.page.get_by_role("slider", name="Move").fill("1")
-    wait_for(lambda: bool(ann.page.locator(".moves li").first.evaluate(INSIDE)), ann)
-
-
-def test_forced_colours_leave_the_small_boards_of_ultimate_apart(site: Place) -> None:
-    ann = Stage(site.visitor(**DESK, forced_colors="active"), Scene("ultimate", (40, 30)).snapshot()).open(
-        "/m/ultimate"
-    )
-    ann.page.locator("#cell-30.last").wait_for()
-    colour = "id => getComputedStyle(document.getElementById(id)).borderTopColor"
-    shown = [ann.page.evaluate(colour, f"cell-{cell}") for cell in (80, 30)]
-    assert shown[0] == "rgba(0, 0, 0, 0)", "lines alone divide a small board"
-    assert shown[1] != shown[0], "the last move has a border"
-
-
-def test_all_phrases_are_in_sight_of_a_mouse(site: Place) -> None:
-    ann = Stage(site.visitor(**DESK), Scene("tictactoe").snapshot()).open("/m/tictactoe")
-    ann.page.locator(".phrases").first.wait_for()
-    assert ann.page.evaluate(
-        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
-    )
+    ann.come("Puzzler")
+    remember(ann, "language", "ru")
+    ann.page.goto(f"{site.url}/#puzzle={date(2023, 1, 3)}")  # a day that has come on any machine
+    ann.page.reload()
+    board = ann.page.locator(".puzzle .boards")
+    board.wait_for()
+    assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
+    for number in (0, 1):  # Connect Four and vanishing tic-tac-toe
+        ann.page.goto(f"{site.url}/#guess={number}")
+        ann.page.locator(".puzzle", has_text="Viktor – Sophia").wait_for()
+        assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
+    ann.page.goto(f"{site.url}/#here")
+    title = ann.page.locator("h1 > span").first
+    title.wait_for()
+    assert title.evaluate("title => title.getBoundingClientRect().height < 30"), "no word is broken"
 
 
 LEFT_OF_LAST = """name => {
@@ -289,53 +295,3 @@ def test_other_languages_fit_and_arabic_is_written_from_the_right_but_for_its_mo
     name.wait_for()
     assert name.inner_text() == "5:a3"
     assert name.evaluate(LEFT_OF_LAST)
-
-
-def test_a_puzzle_a_match_to_guess_and_one_at_one_device_fit_a_small_phone_in_long_words(site: Place) -> None:
-    ann = site.visitor(**SMALL_PHONE).come("Puzzler")
-    remember(ann, "language", "ru")
-    ann.page.goto(f"{site.url}/#puzzle={date(2023, 1, 3)}")  # a day that has come on any machine
-    ann.page.reload()
-    board = ann.page.locator(".puzzle .boards")
-    board.wait_for()
-    assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
-    for number in (0, 1):  # Connect Four and vanishing tic-tac-toe
-        ann.page.goto(f"{site.url}/#guess={number}")
-        ann.page.locator(".puzzle", has_text="Viktor – Sophia").wait_for()
-        assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
-    ann.page.goto(f"{site.url}/#here")
-    title = ann.page.locator("h1 > span").first
-    title.wait_for()
-    assert title.evaluate("title => title.getBoundingClientRect().height < 30"), "no word is broken"
-
-
-def test_the_lesson_on_a_phone_stands_below_the_board_and_moves_nothing(place: Place) -> None:
-    first, loser = place.pair(**STANDING)
-    for turn, cell in enumerate(
-        (0, 1, 4, 2, 8)
-    ):  # the first move of the loser gives the draw away, the second blocks no line
-        (first, loser)[turn % 2].play(cell)
-    loser.page.locator(".deck.defeat").wait_for()
-    for height, screen in ((740, (360, 740)), (360, (740, 360))):
-        resize(loser, screen)
-        loser.page.locator(".deck .how").wait_for()
-        board, slider = on_page(loser, ".boards"), on_page(loser, ".review")
-        loser.press("Where did I go wrong?")
-        loser.page.locator(".deck .learnt", has_text="you had to block at c1").wait_for()
-        assert bottom(on_page(loser, ".learnt")) <= height
-        loser.page.get_by_role("button", name="Try again from there").wait_for()
-        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider)
-        loser.press("one move forward")
-        loser.until("You lost")
-        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider)
-
-
-def on_page(visitor: Visitor, selector: str) -> dict[str, float]:
-    """Return where something is on the page, however far a click has scrolled it."""
-    place: dict[str, float] = visitor.page.locator(selector).first.evaluate(
-        """each => {
-            const { x, y, width, height } = each.getBoundingClientRect();
-            return { x: x + scrollX, y: y + scrollY, width, height };
-        }"""
-    )
-    return place

@@ -5,9 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from tests.page.place import SMALL_PHONE, Place, Scene, Stage, Visitor, in_turn, wait_for
+from tests.page.place import SMALL_PHONE, STANDING, Place, Scene, Stage, Visitor, in_turn, wait_for
 from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.records import read_records
@@ -21,26 +19,55 @@ DOUBLE_TAP = """id => {
 """Two taps within a millisecond: quicker than any finger, on any machine."""
 
 
-def test_two_browsers_play_a_whole_match_look_back_on_it_and_begin_the_rematch(place: Place) -> None:
-    first, second = place.pair()
-    for turn, cell in enumerate((0, 3, 1, 4, 2)):
-        (first, second)[turn % 2].play(cell)
-    first.until("You won: you completed a line.")
-    second.until("You lost")
-    first.sees(".cell.won", 3)
-    assert first.page.evaluate("document.getAnimations().length") == 0, "they want no motion"
-    first.page.get_by_role("slider", name="Move").fill("1")
-    first.sees(".cell .mark", 1)
-    with second.page.expect_download() as saved:
-        second.press("Download")
+def test_two_on_phones_play_a_whole_match_learn_from_it_look_back_on_it_and_begin_the_rematch(place: Place) -> None:
+    winner, loser = place.pair(**STANDING)
+    # The first move of the loser gives the draw away, and the second blocks no line.
+    for turn, cell in enumerate((0, 1, 4, 2, 8)):
+        (winner, loser)[turn % 2].play(cell)
+    winner.until("You won: you completed a line.")
+    loser.until("You lost")
+    winner.sees(".cell.won", 3)
+    assert winner.page.evaluate("document.getAnimations().length") == 0, "they want no motion"
+    winner.page.get_by_role("slider", name="Move").fill("1")
+    winner.sees(".cell .mark", 1)
+
+    loser.page.locator(".deck.defeat").wait_for()
+    for size in ((360, 740), (740, 360)):
+        loser.page.set_viewport_size({"width": size[0], "height": size[1]})
+        loser.page.locator(".deck .how").wait_for()
+        board, slider = on_page(loser, ".boards"), on_page(loser, ".review")
+        loser.press("Where did I go wrong?")
+        loser.page.locator(".deck .learnt", has_text="you had to block at c1").wait_for()
+        learnt = on_page(loser, ".learnt")
+        assert learnt["y"] + learnt["height"] <= size[1], "the lesson stands below the board"
+        loser.page.get_by_role("button", name="Try again from there").wait_for()
+        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider), "it moves nothing"
+        loser.press("one move forward")
+        loser.until("You lost")
+        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider)
+
+    loser.page.locator(".moves-panel summary").click()
+    with loser.page.expect_download() as saved:
+        loser.press("Download")
     (record,) = read_records(saved.value.path().read_text(encoding="utf-8"))
     assert len(record.moves) == 5
-    first.press("Rematch")
-    second.press("Accept")
-    second.play(4)
-    first.await_turn()
-    assert first.cell(4).get_attribute("aria-label") == "b2, X, last move"
-    assert first.page.locator(".score").all_inner_texts() == ["0", "1"]
+    winner.press("Rematch")
+    loser.press("Accept")
+    loser.play(4)
+    winner.await_turn()
+    assert winner.cell(4).get_attribute("aria-label") == "b2, X, last move"
+    assert winner.page.locator(".score").all_inner_texts() == ["0", "1"]
+
+
+def on_page(visitor: Visitor, selector: str) -> dict[str, float]:
+    """Return where something is on the page, however far a click has scrolled it."""
+    place: dict[str, float] = visitor.page.locator(selector).first.evaluate(
+        """each => {
+            const { x, y, width, height } = each.getBoundingClientRect();
+            return { x: x + scrollX, y: y + scrollY, width, height };
+        }"""
+    )
+    return place
 
 
 def test_a_finger_aims_first_where_cells_are_smaller_than_it(site: Place) -> None:
@@ -67,44 +94,30 @@ def test_a_finger_aims_first_where_cells_are_smaller_than_it(site: Place) -> Non
     wait_for(is_played, ann, every_ms=100)
 
 
-@pytest.mark.parametrize("game", ["ultimate", "connect4", "gomoku", "qubic"])
-def test_nothing_moves_without_end_while_a_player_thinks(site: Place, game: str) -> None:
-    """Each frame of such a motion delays a tap on a slow phone."""
-    stage = Stage(site.visitor(reduced_motion="no-preference"), Scene(game).snapshot())
-    ann = stage.open(f"/m/{game}")
-    ann.await_turn()
-    endless = "document.getAnimations().filter(each => each.effect.getTiming().iterations === Infinity).length"
-    assert ann.page.evaluate(endless) == 0
-
-
-def test_a_tap_that_began_before_the_opponents_move_came_plays_nothing(site: Place) -> None:
-    stage = Stage(site.visitor(), Scene("tictactoe", you=1).snapshot())
-    bob = stage.open("/m/tictactoe")
-    box = bob.cell(8).bounding_box()
+def test_no_tap_plays_resigns_or_answers_what_it_was_not_meant_for(site: Place) -> None:
+    ann = site.visitor()
+    stage = Stage(ann, Scene("tictactoe", you=1).snapshot())
+    stage.open("/m/tictactoe")
+    box = ann.cell(8).bounding_box()
     assert box is not None
-    bob.page.mouse.move(box["x"] + 20, box["y"] + 20)
-    bob.page.mouse.down()
+    ann.page.mouse.move(box["x"] + 20, box["y"] + 20)
+    ann.page.mouse.down()
     stage.tell(Scene("tictactoe", (4,)).played())
-    bob.await_turn()
-    bob.page.mouse.up()
-    bob.play(0)
-    wait_for(lambda: len(stage.of("play")) > 0, bob)
-    assert [play["move"] for play in stage.of("play")] == [0]
+    ann.await_turn()
+    ann.page.mouse.up()
+    ann.play(0)
+    wait_for(lambda: len(stage.of("play")) > 0, ann)
+    assert [play["move"] for play in stage.of("play")] == [0], "the first tap began before the opponent's move came"
 
-
-def test_the_focus_goes_back_to_the_board_when_the_question_which_mark_is_answered(site: Place) -> None:
-    stage = Stage(site.visitor(), Scene("wild").snapshot())
-    ann = stage.open("/m/wild")
+    Stage(ann, Scene("wild").snapshot()).open("/m/wild")
     ann.play(4)
     ann.until("Which mark?")
     ann.page.get_by_role("button", name="Place O on b2").focus()
     ann.page.keyboard.press("Enter")
     ann.page.locator("#cell-4.pending").wait_for()
-    assert focused(ann) == "cell-4"
+    assert focused(ann) == "cell-4", "the focus goes back to the board when the question is answered"
 
-
-def test_a_second_tap_does_not_resign_and_what_has_just_appeared_takes_no_taps(site: Place) -> None:
-    ann = Stage(site.visitor(), Scene("tictactoe", (4, 0)).snapshot()).open("/m/tictactoe")
+    Stage(ann, Scene("tictactoe", (4, 0)).snapshot()).open("/m/tictactoe")
     for width, height in ((320, 568), (360, 740), (740, 360), (1280, 800)):
         ann.page.set_viewport_size({"width": width, "height": height})
         tapped = ann.page.get_by_role("button", name="Resign", exact=True).bounding_box()
@@ -121,7 +134,7 @@ def test_a_second_tap_does_not_resign_and_what_has_just_appeared_takes_no_taps(s
             .observe(deck, {attributes: true});
         [...deck.querySelectorAll("button")].find(each => /Resign/.test(each.textContent)).click();
     })"""
-    assert ann.page.evaluate(shielded) == "none"
+    assert ann.page.evaluate(shielded) == "none", "what has just appeared takes no taps"
 
 
 def test_a_match_is_played_with_the_keyboard_alone(place: Place) -> None:
@@ -219,25 +232,38 @@ def place_name(game: Game[Any], cell: int, move: int) -> str:
     return f"{layer}row {cell // width % height + 1} column {cell % width + 1}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_whole_match_of_each_game_is_played_by_keyboard_and_every_cell_says_its_name(site: Place, name: str) -> None:
-    cells = whole_match(name)
-    stage = Stage(site.visitor(viewport={"width": 1280, "height": 800}), Scene(name).snapshot())
-    ann = stage.open(f"/m/{name}")
-    ann.page.locator(".cell:focus").wait_for()
-    game = find_game(name)
+ENDLESS = "document.getAnimations().filter(each => each.effect.getTiming().iterations === Infinity).length"
+"""Counts motions without an end. Each frame of one delays a tap on a slow phone."""
+
+
+def test_a_whole_match_of_each_game_is_played_by_keyboard_and_every_cell_says_its_name(site: Place) -> None:
+    ann = site.visitor(viewport={"width": 1280, "height": 800})
+    for name in NAMES:
+        stage = Stage(ann, Scene(name).snapshot())
+        ann.page.emulate_media(reduced_motion="no-preference")
+        stage.open(f"/m/{name}")
+        ann.page.locator(".cell:focus").wait_for()
+        ann.await_turn()
+        assert ann.page.evaluate(ENDLESS) == 0, name
+        ann.page.emulate_media(reduced_motion="reduce")
+        play_by_keyboard(stage, name)
+
+
+def play_by_keyboard(stage: Stage, name: str) -> None:
+    """Play a match that has just been opened to its end; the opponent answers at once."""
+    ann, game, cells = stage.visitor, find_game(name), whole_match(name)
     for ply, cell in enumerate(cells):
         so_far = Scene(name, cells[: ply + 1])
         if ply % 2 == 0:
             ann.await_turn()
             walk(ann, game.shape, cell)
             said = ann.page.evaluate(FOCUSED)
-            assert said.startswith(f"{place_name(game, cell, so_far.played()['move'])}, empty"), said
+            assert said.startswith(f"{place_name(game, cell, so_far.played()['move'])}, empty"), (name, said)
             ann.page.keyboard.press("Enter")
             if name == "wild":
                 ann.page.get_by_role("button", name=re.compile("^Place X")).press("Enter")
             ann.page.locator(f"#cell-{cell}.pending").wait_for()
-            assert stage.of("play")[-1]["move"] == so_far.played()["move"]
+            assert stage.of("play")[-1]["move"] == so_far.played()["move"], name
         stage.tell(so_far.played())
         ann.page.locator(f"#cell-{cell}.last").wait_for()
     stage.tell({"type": "ended", "match": name, "seq": len(cells) + 2, "at_ms": 0, "winner": None, "reason": "draw"})
