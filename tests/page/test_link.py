@@ -1,10 +1,6 @@
-"""When the link breaks, the server restarts, or a foreign page tries to connect."""
+"""When the link breaks, or the server restarts."""
 
-import http.server
-import threading
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from pathlib import Path
 
 from tests.page.place import Place, wait_for
 from ttt_net.games import find_game
@@ -63,32 +59,3 @@ def test_the_page_opens_without_a_server_for_two_on_one_device_and_for_puzzles_t
     place.start()
     ann.page.goto(place.url)
     ann.page.locator("main.lobby").wait_for()
-
-
-def test_a_page_of_another_origin_cannot_connect(site: Place, tmp_path: Path) -> None:
-    site.expect("403")
-    site.expect("404")  # its icon
-    (tmp_path / "evil").mkdir()
-    (tmp_path / "evil" / "index.html").write_text("<!doctype html><title>evil</title>", encoding="utf-8")
-    handler = partial(QuietHandler, directory=str(tmp_path / "evil"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            visitor = site.visitor()
-            visitor.page.goto(f"http://127.0.0.1:{server.server_port}/")
-            script = """address => new Promise(resolve => {
-                const socket = new WebSocket(address);
-                socket.onopen = () => resolve("open");
-                socket.onerror = () => resolve("refused");
-            })"""
-            assert visitor.page.evaluate(script, f"ws://{site.address}/") == "refused"
-        finally:
-            server.shutdown()
-            thread.join()
-            wait_for(lambda: any("403" in line for line in site.complaints), visitor)
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""

@@ -67,10 +67,11 @@ def read_code(dark: set[tuple[int, ...]], size: int, mask: int) -> bytes:
     return bytes(int(bits[12 + 8 * n : 20 + 8 * n], 2) for n in range(min(length, len(bits) // 8 - 2)))
 
 
-def test_the_rules_of_a_game_are_shown_where_it_is_chosen(site: Place) -> None:
-    ann = site.visitor().come("Reader")
+def test_sheets_open_over_a_screen_and_the_way_back_leads_through_the_addresses(site: Place) -> None:
+    site.expect("404")
+    ann = site.visitor().come("Wanderer")
     ann.choose("connect4")
-    ann.page.get_by_role("button", name="How to play").click()
+    ann.press("How to play")
     sheet = ann.page.get_by_role("dialog", name="How to play")
     sheet.get_by_text("Marks fall; four in a row wins.").wait_for()
     sheet.locator(".example .won").first.wait_for()
@@ -85,11 +86,6 @@ def test_the_rules_of_a_game_are_shown_where_it_is_chosen(site: Place) -> None:
     ann.page.locator(".cover").click(position={"x": 100, "y": 640})
     over.wait_for(state="detached")
     assert ann.page.get_by_role("button", name="Stop waiting").count() == 0, "a tap beside a sheet does no more"
-
-
-def test_the_way_back_leads_through_the_addresses_and_an_unknown_one_to_the_lobby(site: Place) -> None:
-    site.expect("404")
-    ann = site.visitor().come("Wanderer")
     ann.page.goto(f"{site.url}/#player=Wanderer&game=qubic")
     chosen = ann.page.get_by_role("combobox", name="Game")
     chosen.wait_for()

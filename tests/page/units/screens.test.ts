@@ -300,13 +300,29 @@ test("a player is blocked from their profile, and unblocked from the list in our
   own.close();
 });
 
-test("markup in a name is text", async () => {
-  const bait = "<img src=x>";
-  const page = await ann();
-  await page.says({ type: "players", online: 1, players: [{ name: bait }] }, { type: "notice", text: bait });
-  await page.until(".entry", bait);
-  await page.until(".toast", bait);
-  assert.equal(document.querySelectorAll("#page img").length, 0);
+test("markup in any text of the server is text", async () => {
+  const bait = "<img src=x onerror=window.caught=1>";
+  const player = { name: bait, bot: bait };
+  const game = { name: bait, title: bait, rule: bait, shape: [1, 2], gravity: false, move_cells: [0, 1], move_names: [bait, bait] };
+  const lobby = [
+    { type: "seeks", count: 1, seeks: [{ seek: 1, by: player, games: [bait] }] },
+    { type: "players", online: 1, players: [{ ...player, free: 1 }, { name: `${bait}2` }] },
+    { type: "live", count: 1, matches: [{ match: "k3V9pCD5", game: bait, players: [player, player], ply: 0, watchers: 0 }] },
+    { type: "challenged", challenge: 1, by: player, to: player, game: bait, expires_in_ms: 9 },
+    { type: "notice", text: bait },
+  ];
+  const shown = { ...position("<."), legal: [1], to_move: 0, marks: [bait, "<"] };
+  const match = snapshot({ game, players: [player, player], moves: [0], last: 0, position: shown, offers: [{ side: 1, kind: bait }] });
+  for (const [messages, screen, parts] of [[lobby, "main.lobby", [".bar", ".entry", ".challenge", ".toast"]], [[match], "main.match", ["h1", ".seat"]]] as const) {
+    const page = await WholePage.open({ token: "ann" });
+    pages.push(page);
+    await page.greeted(1);
+    await page.says({ type: "welcome", protocol: 1, server: bait, you: { name: bait }, matches: [], features: ["chat"] }, ...messages);
+    await page.until(screen);
+    for (const part of parts) assert.ok(document.querySelector(part)!.textContent.includes(bait), part);
+    assert.equal(document.querySelectorAll("img").length, 0);
+    page.close();
+  }
 });
 
 test("two on one device play without a server", async () => {
