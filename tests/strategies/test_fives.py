@@ -13,6 +13,8 @@ from ttt_net.strategies.strategy import WIN, Effort, is_decided
 
 pytest.importorskip("numba")
 
+import numpy as np
+
 from ttt_net.strategies.compiled import shapes
 from ttt_net.strategies.compiled.fives import FivesSearch
 from ttt_net.strategies.compiled.fours import FoursSearch
@@ -49,6 +51,26 @@ def test_fives_and_fours_are_those_of_the_rules_after_marks_come_and_go(name: st
             assert counts >> int(shapes.FOURS) & 255 == fives.bit_count() + sum(number > 0 for number in made)
     search.hold(game.initial)
     assert (search.block[counted] == empty).all()
+
+
+@pytest.mark.parametrize("name", ["mnk:9x9,5", "mnk:19x19,5", "mnk:13x8,5"])
+def test_marks_that_are_taken_back_leave_the_board_as_it_was(name: str) -> None:
+    game, rng = line_game(name), random.Random(4)
+    search, state = a_search(game), random_position(game, 10, rng)
+    search.hold(state)
+    address, kept = np.uint64(search.block.ctypes.data), slice(shapes.HASH, shapes.TABLE_OF_SHAPES)
+    cells = rng.sample(list(game.actions(state)), 20)
+    boards = []
+    for n, cell in enumerate(cells):
+        boards.append(search.block[kept].copy())
+        shapes.put(cell, n & 1, 10 + n, address)
+        fresh = a_search(game)
+        state = game.result(state, cell)
+        fresh.hold(state)
+        assert (search.block[shapes.COUNTS : shapes.CODE] == fresh.block[shapes.COUNTS : shapes.CODE]).all()
+    for n, cell in reversed(list(enumerate(cells))):
+        shapes.take_back(cell, n & 1, 10 + n, address)
+        assert (search.block[kept] == boards[n]).all()
 
 
 @pytest.mark.parametrize(

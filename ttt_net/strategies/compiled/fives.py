@@ -80,7 +80,8 @@ from ttt_net.strategies.compiled.shapes import (
     list_stops,
     made_by,
     makes_two_threes,
-    mark,
+    put,
+    take_back,
 )
 from ttt_net.strategies.strategy import DECIDED, UNLIMITED, WIN, Effort, is_decided
 
@@ -164,12 +165,12 @@ def win_by_some_fours(side, stones, fours, is_full, block):
                     continue
                 if not (is_full or is_urgent or forced >= 0 or makes_two_threes(cell, side, block)):
                     continue
-                mark(cell, side, 1, block)
+                put(cell, side, stones, block)
                 reply, rest = five_of(side, block), 0 if count_of(side, FIVES, block) > ONE else fours - 1
-                mark(reply, other, 1, block)
+                put(reply, other, stones + 1, block)
                 won = win_by_some_fours(side, stones + 2, rest, is_full, block)
-                mark(reply, other, -1, block)
-                mark(cell, side, -1, block)
+                take_back(reply, other, stones + 1, block)
+                take_back(cell, side, stones, block)
                 if won != 0:
                     if won != STOPPED:
                         poke(block, PLAY + stones, U(cell))
@@ -368,14 +369,14 @@ def search(side, stones, depth, alpha, beta, block):
         rest, less = depth - (forced == NO_MOVE), 0
         if is_quiet and best > -DECIDED:
             less = reduction(move, side, looked_at, depth, block)
-        mark(move, side, 1, block)
+        put(move, side, stones, block)
         if looked_at == 1:
             value = -search(other, stones + 1, rest, -beta, -alpha, block)
         else:
             value = -search(other, stones + 1, rest - less, -alpha - 1, -alpha, block)
             if value != -STOPPED and value > alpha and (less > 0 or value < beta):
                 value = -search(other, stones + 1, rest, -beta, -alpha, block)
-        mark(move, side, -1, block)
+        take_back(move, side, stones, block)
         if value == -STOPPED:
             return STOPPED
         if value > best:
@@ -499,9 +500,9 @@ def look(attacker, stones, moves, is_reply, block):
         while count > 0:
             reply = take_best(at, count, block)
             count -= 1
-            mark(reply, other, 1, block)
+            put(reply, other, stones, block)
             won = look(attacker, stones + 1, moves, not is_reply, block)
-            mark(reply, other, -1, block)
+            take_back(reply, other, stones, block)
             if won in (0, STOPPED):
                 return won
             if won > longest:
@@ -525,9 +526,9 @@ def look(attacker, stones, moves, is_reply, block):
     while count > 0:
         move = take_best(at, count, block)
         count -= 1
-        mark(move, attacker, 1, block)
+        put(move, attacker, stones, block)
         won = look(attacker, stones + 1, rest, not is_reply, block)
-        mark(move, attacker, -1, block)
+        take_back(move, attacker, stones, block)
         if won != 0:
             if won != STOPPED:
                 poke(block, PLAY + stones, U(move))
@@ -694,18 +695,18 @@ class FivesSearch(CompiledSearch):
 @lru_cache(maxsize=4)
 def empty_board(game: LineGame) -> Any:
     """Return the block of memory of a game before its first move, up to where the play begins."""
-    block = np.zeros(shapes.END, dtype=np.uint64)
+    block = np.zeros(shapes.SAVED, dtype=np.uint64)
     address = np.uint64(block.ctypes.data)
     height, width = game.shape
     stride = width + shapes.MARGIN
-    places = [(y + shapes.MARGIN) * stride + x for y in range(height) for x in range(width)]
+    places = [(y + shapes.MARGIN) * stride + shapes.MARGIN + x for y in range(height) for x in range(width)]
     block[shapes.SIZE], block[shapes.HASH], block[shapes.STRIDE] = game.size, 1 << 63, stride
     block[shapes.SUMS : shapes.SUMS + 2] = shapes.BASE_OF_SUMS
     block[shapes.PLACE : shapes.PLACE + game.size] = places
     block[shapes.OWNER : shapes.OWNER + shapes.MOST_PLACES] = shapes.EDGE
     block[[shapes.OWNER + place for place in places]] = 0
     block[shapes.TABLE_OF_SHAPES : shapes.TABLE_OF_CELLS] = shapes.shape_table()
-    block[shapes.TABLE_OF_CELLS : shapes.END] = shapes.cell_table()
+    block[shapes.TABLE_OF_CELLS : shapes.SAVED] = shapes.cell_table()
     bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * shapes.MOST_CELLS + 1, dtype=np.uint64)
     block[shapes.RANDOM : shapes.TABLE_OF_SHAPES] = bits
     inside = set(places)

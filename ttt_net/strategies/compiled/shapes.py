@@ -1,11 +1,11 @@
 """The shapes that marks make in lines of nine cells, for five in a row, updated mark by mark, and their worth.
 
-The board has a margin of four cells. Of each place and each of the four directions a code of 16 bits says which of the
-four places on either side hold a mark of side 0 (the low byte), and which one of side 1; the margin holds both. A table
-maps a code to the shape that a mark of either side in the middle would make there: a five, an open four (two cells
-complete it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and fours are
-exact, as all that matters to them lies within four cells. The four directions together tell how urgent a cell is, and
-the estimate is the sum of the worth of all empty cells.
+The board has a margin of four cells on each side. Of each place and each of the four directions a code of 16 bits says
+which of the four places on either side hold a mark of side 0 (the low byte), and which one of side 1; the margin holds
+both. A table maps a code to the shape that a mark of either side in the middle would make there: a five, an open four
+(two cells complete it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and
+fours are exact, as all that matters to them lies within four cells. The four directions together tell how urgent a cell
+is, and the estimate is the sum of the worth of all empty cells.
 
 A cell's worth is the sum over its six pairs of directions. A weight is in tenths of 1/256 of a logit of the chance to
 win. Logistic regression fitted the weights to the values of a search of 2,500 to 3,000 nodes in 40,000 positions from
@@ -70,7 +70,7 @@ def worth_of(kinds: tuple[int, ...]) -> tuple[int, int]:
 MINUS_ONE = U((1 << 64) - 1)
 MOST_CELLS = 19 * 19
 MARGIN = 4
-MOST_PLACES = (19 + MARGIN) * (19 + 2 * MARGIN)
+MOST_PLACES = (19 + MARGIN) * (19 + 2 * MARGIN) + MARGIN
 DIRECTIONS, REACH = 4, 4
 WORDS = 6
 """The words of a set of cells."""
@@ -94,7 +94,7 @@ FIVES, WINS, FOURS, FORKS = (U(8 * n) for n in range(4))
 RANK, BYTE, SIXTEEN, HALF = U(48), U(0xFF), U(0xFFFF), U(32)
 
 # The block of memory: single words, the first five as in `kit`; two words for the sides each; sets of cells for
-# the sides each; then by place or cell; and the two tables.
+# the sides each; then by place or cell; the two tables; and what `put` saves, by the marks on the board.
 SIZE, HASH, STRIDE, FOURS_LEFT, FOURS_AT_NODE, LOOK_UNTIL = range(5, 11)
 COUNTS, SUMS, FOUR_CELLS = 11, 13, 15
 NEAR_CELLS = FOUR_CELLS + 2 * WORDS
@@ -107,9 +107,12 @@ RANDOM = PLACE + MOST_CELLS
 SIDE_TO_MOVE = RANDOM + 2 * MOST_CELLS
 TABLE_OF_SHAPES = SIDE_TO_MOVE + 1
 TABLE_OF_CELLS = TABLE_OF_SHAPES + (1 << 16)
-END = TABLE_OF_CELLS + (2 << 16)
+SAVED = TABLE_OF_CELLS + (2 << 16)
 BASE_OF_SUMS = 1 << 63 | 1 << 31
 """The start value of both halves of a sum, as cells may have negative worth."""
+SAVED_WORDS = OWNER - COUNTS + 2 * DIRECTIONS * REACH
+"""The words saved for a mark: counts, sums and sets, and the shapes of the places in reach."""
+END = SAVED + MOST_CELLS * SAVED_WORDS
 EDGE = 3
 """The owner of a place outside of the board; 0 is nobody, else the side and one."""
 
@@ -200,8 +203,6 @@ def mark(cell, side, step, block):
         for way in range(2):
             for n in range(REACH):
                 at = place + (n + 1) * gap * (1 - 2 * way)
-                if peek(block, OWNER + at) == U(EDGE):
-                    break
                 bit = ONE << U(foot + (4 + n if way else 3 - n))
                 a, b, c, d = toggle(at, direction, bit, block)
                 first, first_sum, second, second_sum = first + a, first_sum + b, second + c, second_sum + d
@@ -214,6 +215,45 @@ def mark(cell, side, step, block):
         poke(block, SHAPES + place, shapes_at(place, block))
         for each in range(2):
             count_cell(place, each, ONE, peek(block, SHAPES + place), block)
+
+
+@njit(types.void(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def put(cell, side, stones, block):
+    """Place a mark in an empty cell of a board with so many marks, and save what `take_back` needs."""
+    at, place = SAVED + stones * SAVED_WORDS, types.int64(peek(block, PLACE + cell))
+    stride = types.int64(peek(block, STRIDE))
+    for n in range(OWNER - COUNTS):
+        poke(block, at + n, peek(block, COUNTS + n))
+    at += OWNER - COUNTS
+    for direction in range(DIRECTIONS):
+        gap = 1 if direction == 0 else stride + direction - 2
+        for n in range(REACH):
+            poke(block, at + n, peek(block, SHAPES + place + (n + 1) * gap))
+            poke(block, at + REACH + n, peek(block, SHAPES + place - (n + 1) * gap))
+        at += 2 * REACH
+    mark(cell, side, 1, block)
+
+
+@njit(types.void(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def take_back(cell, side, stones, block):
+    """Remove the mark that was put last, on a board with so many others: half the work of `mark`."""
+    at, place = SAVED + stones * SAVED_WORDS, types.int64(peek(block, PLACE + cell))
+    stride = types.int64(peek(block, STRIDE))
+    poke(block, HASH, peek(block, HASH) ^ peek(block, RANDOM + side * MOST_CELLS + cell) ^ peek(block, SIDE_TO_MOVE))
+    for n in range(OWNER - COUNTS):
+        poke(block, COUNTS + n, peek(block, at + n))
+    poke(block, OWNER + place, ZERO)
+    at += OWNER - COUNTS
+    for direction in range(DIRECTIONS):
+        gap = 1 if direction == 0 else stride + direction - 2
+        foot = 16 * direction + 8 * side
+        for n in range(REACH):
+            after, before = place + (n + 1) * gap, place - (n + 1) * gap
+            poke(block, CODE + after, peek(block, CODE + after) ^ ONE << U(foot + 3 - n))
+            poke(block, CODE + before, peek(block, CODE + before) ^ ONE << U(foot + 4 + n))
+            poke(block, SHAPES + after, peek(block, at + n))
+            poke(block, SHAPES + before, peek(block, at + REACH + n))
+        at += 2 * REACH
 
 
 @njit(inline="always")
