@@ -11,6 +11,7 @@ from websockets.frames import Close
 
 from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
 from tests.client.samples import BEN, knowing, snapshot, welcome
+from ttt_net import __version__
 from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command, Display, Overlay
@@ -218,7 +219,12 @@ def test_a_token_that_cannot_be_stored_is_reported_immediately(tmp_path: Path, m
 
 
 def test_a_version_that_the_server_does_not_speak_comes_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    farewell = Farewell(Parting.REJECTED, "this server speaks protocol 2, you [1]", Code.BAD_PROTOCOL)
+    farewell = Farewell(Parting.REJECTED, "this server speaks protocol 2, this client 1", Code.BAD_PROTOCOL)
     assert complain_of(parse(["wss://play.example:444"]), farewell) == REFUSED
-    said = " ".join(capsys.readouterr().err.split())
-    assert "install the version that the server has, or play in a browser at https://play.example:444" in said
+    person = " ".join(capsys.readouterr().err.split())
+    what = f"wss://play.example:444 runs another version of ttt_net, and this one ({__version__}) cannot play there"
+    assert what in person
+    assert "this server speaks protocol 2, this client 1. Install the version that the server runs, or play" in person
+    assert person.endswith("in a browser at https://play.example:444")
+    assert complain_of(parse(["wss://play.example:444", "--bot", "random"]), farewell) == REFUSED
+    assert capsys.readouterr().err.rstrip().endswith("the server runs")

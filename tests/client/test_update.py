@@ -92,6 +92,8 @@ def test_a_move_is_pending_until_its_event_arrives() -> None:
     display = update(display, played("tictactoe", [4]), 0)
     assert display.pending is None
     assert words.status(display) == "alphabeta [bot] is thinking ..."
+    away = update(display, Presence("m1", side=1, online=False), 0)
+    assert words.status(away) == "alphabeta [bot] is to move, and away."
 
 
 def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:

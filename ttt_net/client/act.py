@@ -81,6 +81,8 @@ _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
 """The actions of Enter on typed texts that are not sent."""
 _HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
 """The answers to whether to end a server that has guests; with `r` in a live match. Any other key means no."""
+_NARROW = 60
+"""Below this width, one hint names both arrow keys."""
 _LEAST_HINTS = 2
 """The last hints, which are shown at any width: how to leave, and how to list all keys."""
 
@@ -156,6 +158,8 @@ def hints(display: Display, width: int) -> list[KeyHint]:
     if display.page.screen == "match" and display.typed:
         return [KeyHint("Enter", "place", "c-m"), KeyHint("Esc", "clear", "escape")]
     found = screen_of(display).hints(display)
+    if width < _NARROW and any(hint.press == "left" for hint in found):
+        found = [KeyHint("arrows", "step"), *(hint for hint in found if hint.press not in ("left", "right"))]
     while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
         del found[-_LEAST_HINTS - 1]
     return found

@@ -204,7 +204,8 @@ def _ask(question: str, default: str | None) -> str:
 
 
 _VERSION_CLASH = (
-    f"This is ttt_net {ttt_net.__version__}: install the version that the server has, or play in a browser at {{site}}"
+    f"{{url}} runs another version of ttt_net, and this one ({ttt_net.__version__}) cannot play there: {{sentence}}. "
+    "Install the version that the server runs"
 )
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 """Exit codes: success, internal error, wrong usage, network failure, rejected by the server."""
@@ -252,8 +253,12 @@ def complain_of(options: Options, farewell: Farewell | None) -> int:
     if farewell.why is Parting.DISTRUSTED:
         complain(f"{options.url}: {farewell.sentence}")
         return NETWORK
-    clash = f". {_VERSION_CLASH.format(site=site_of(options.url))}" if farewell.code == Code.BAD_PROTOCOL else ""
-    complain(f"{farewell.sentence}{clash}")
+    if farewell.code == Code.BAD_PROTOCOL:
+        is_bot = options.bot is not None or options.engines is not None
+        otherwise = "" if is_bot else f", or play in a browser at {site_of(options.url)}"
+        complain(_VERSION_CLASH.format(url=options.url, sentence=farewell.sentence) + otherwise)
+        return REFUSED
+    complain(farewell.sentence)
     return REFUSED
 
 

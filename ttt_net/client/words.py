@@ -355,6 +355,8 @@ def status(display: Display, takeover: str = "Tab") -> str:
     if match.position.to_move is None:
         return ""  # the last move has arrived, and the end is about to follow
     mover = match.players[match.position.to_move]
+    if not match.present[match.position.to_move] and display.has_lobby:
+        return f"{label_of(mover)} is to move, and away."
     where = "" if match.position.takeover is not None else demands(match, takeover)
     return f"{label_of(mover)} is {'thinking' if mover.bot is not None else f'to move{where}'} ..."
 

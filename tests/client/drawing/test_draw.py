@@ -335,6 +335,11 @@ def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
         assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name
 
 
+def test_however_narrow_a_replay_is_its_keys_are_shown() -> None:
+    for width, keys in ((40, "arrows step  Esc back"), (60, "left previous  right next  Esc back")):
+        assert draw(SCREENS["replay"][0], (width, 12), 0, BOXES).plain.split("\n")[-1].startswith(keys)
+
+
 def test_text_above_the_first_selectable_row_is_visible_with_it() -> None:
     page = draw(SCREENS["profile"][0], COMPACT, 0, BOXES).plain
     assert "Online, joined on" in page

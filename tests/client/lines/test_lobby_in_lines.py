@@ -95,7 +95,7 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
         await tells_lists(link)
         await paper.shows("3. Cleo, in 2 matches")
         await paper.shows(
-            "Challenge Cleo. Clock: none. Rated: yes, or casual. "
+            "Challenge Cleo. Clock: none. Match: rated or casual. "
             "Another game, clock or kind: challenge Cleo mnk:7x7,4 3+2 rated."
         )
         await paper.shows("6. Connect Four, marks fall; four in a row wins")
@@ -454,7 +454,7 @@ async def test_a_long_list_is_printed_in_pieces() -> None:
         paper.type("more", "30")
         await paper.shows("30. P29")
         await paper.shows(
-            "Challenge P29. Clock: none. Rated: yes, or casual. "
+            "Challenge P29. Clock: none. Match: rated or casual. "
             "Another game, clock or kind: challenge P29 mnk:7x7,4 3+2 rated."
         )
 

@@ -229,7 +229,7 @@ async def test_an_analysis_is_summarized_by_the_turning_points() -> None:
         await link.tells(AnalysisReply("m1", moves[:3], exact=True))
         await paper.shows("The engine saw no move that gave anything away.")
         await link.tells(AnalysisReply("m1", [], exact=False))
-        await paper.shows("The engine could not look at it in time.")
+        await paper.shows("The engine did not finish in time.")
         assert len([line for line in paper.written if "The analysis is done" in line]) == 1, "the other one"
 
 

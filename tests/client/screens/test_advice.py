@@ -11,11 +11,12 @@ from ttt_net.client.display import AnyCommand, Command, Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.screens import replay_screen
-from ttt_net.client.screens.advice import HINT, TRY_AGAIN, WARN, bad_cells, due_requests, good_cells
+from ttt_net.client.screens.advice import ANALYSE, HINT, TRY_AGAIN, WARN, bad_cells, due_requests, good_cells
 from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
 from ttt_net.messages import (
+    AnalysedMove,
     AnalyseRequest,
     AnalysisReply,
     ChallengeRequest,
@@ -228,3 +229,27 @@ def test_in_a_small_window_a_long_lesson_leaves_the_columns_their_names() -> Non
     page = draw(update(display, ReplayReply("m1", 0, positions, 4), 0), (40, 12), 0, ASCII).plain
     assert "1 2 3 4 5 6 7" in " ".join(page.split())
     assert "Move 3 of 4" in page.splitlines()[0]
+
+
+def test_a_request_for_an_analysis_is_answered_in_words_whatever_the_server_can_do() -> None:
+    ended = snapshot(moves=LOST, opponent=MIA)
+    asked, requests = done(coached(ended), ANALYSE.command)
+    assert requests == (AnalyseRequest(0, match="m1"),)
+    looking = "An engine looks at every move; this may take half a minute."
+    first = update(asked, AnalysisReply("m1", [], exact=False, lesson=LESSON, partial=True), 0)
+    assert notice(first) == looking, "the first answer is not the whole one"
+    for moves, lesson, exact, said in (
+        (
+            [AnalysedMove(5, 3, -1, ["c3"])],
+            LESSON,
+            True,
+            "The analysis is done: the replay has a verdict on every move.",
+        ),
+        ([], LESSON, False, "This server has no engine to judge every move."),
+        ([], None, False, "The engine did not finish in time."),
+        ([], None, True, "There are too few moves to analyse."),
+    ):
+        assert notice(update(first, AnalysisReply("m1", moves, exact=exact, lesson=lesson), 0)) == said
+    unasked = changed(coached(ended), notice="b2 is taken.")
+    lesson_only = AnalysisReply("m1", [], exact=False, lesson=LESSON, partial=True)
+    assert notice(update(unasked, lesson_only, 0)) == ""

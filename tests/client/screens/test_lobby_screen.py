@@ -550,10 +550,10 @@ def test_after_some_seconds_alone_the_offer_names_the_bot_that_the_server_sugges
     display, _ = pressed(update(lobby(), bots(MIA, TOM), 0), "p", "1")
     assert "Looking for a person: Tic-tac-toe ..." in drawn(display)
     display = update(display, Suggestion([TOM, MIA]), 0)
-    assert "Nobody yet for Tic-tac-toe: b plays Tom [bot, level 3]." in drawn(display)
+    assert "Nobody yet. Press b to play Tic-tac-toe against Tom [bot, level 3]." in drawn(display)
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="Tom"),)
     gone = update(display, bots(MIA), 0)
-    assert "Nobody yet for Tic-tac-toe: b plays Mia [bot, level 1]." in drawn(gone)
+    assert "Nobody yet. Press b to play Tic-tac-toe against Mia [bot, level 1]." in drawn(gone)
 
 
 @pytest.mark.parametrize(

@@ -169,9 +169,9 @@ def test_changes_of_ratings_are_shown_after_a_rated_match() -> None:
 def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
     _, requests = pressed(lobby(), "p", "r", "6")
     assert requests == (SeekRequest(0, ["connect4"], opponents="people", rated=True),)
-    assert "Rated: yes, or casual" in drawn(pressed(lobby(), "p")[0])
-    assert "Rated: yes\n" in drawn(pressed(lobby(), "p", "r")[0])
-    assert "Rated: no\n" in drawn(pressed(lobby(), "p", "r", "r")[0])
+    assert "Match: rated or casual" in drawn(pressed(lobby(), "p")[0])
+    assert "Match: rated\n" in drawn(pressed(lobby(), "p", "r")[0])
+    assert "Match: casual\n" in drawn(pressed(lobby(), "p", "r", "r")[0])
     assert pressed(lobby(), "p", "r", "r", "6")[1] == (SeekRequest(0, ["connect4"], opponents="people"),)
 
 

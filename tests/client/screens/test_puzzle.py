@@ -1,6 +1,7 @@
 """The puzzle of the day: shown as a board, answered by a move, remembered on this machine."""
 
 import datetime
+import re
 from dataclasses import replace as changed
 
 import pytest
@@ -60,7 +61,7 @@ def test_the_puzzle_is_a_board_with_a_question_for_the_side_to_move() -> None:
     page = picture(open_puzzle())
     assert "Puzzle of 2027-04-15: Tic-tac-toe, middling" in page
     assert "> O Ann (you)" in page
-    assert "You are O. All moves lose but one: which?" in page
+    assert "You are O. Which is the only move that does not lose?" in page
 
 
 def test_the_question_mark_shows_the_rules_of_its_game_and_then_the_keys() -> None:
@@ -96,7 +97,7 @@ def test_puzzles_of_every_game_are_shown_and_answered(game: str) -> None:
     days = (FIRST_DAY + datetime.timedelta(days=number) for number in range(puzzle_count()))
     day = next(day for day in days if puzzle_of(day).game == game)
     display = update(open_puzzle(), describe_puzzle(PuzzleRequest(0), day), 0)
-    assert "which?" in picture(display)
+    assert re.search(r"You are \w+\. Which .*\?", picture(display))
     solution = puzzle_of(day).solution
     display = update(display, describe_puzzle(PuzzleRequest(0, move=solution), day), 0)
     assert "Right!" in picture(display)
@@ -140,7 +141,7 @@ def test_forfeits_are_reported_and_do_not_count() -> None:
     _, requests = done(display, command)
     assert requests == (PuzzleRequest(0, "2027-04-15", reveal=True),)
     display = update(display, describe_puzzle(PuzzleRequest(0, reveal=True), NOW), 0)
-    assert "It was b2. b2 holds the draw" in picture(display)
+    assert "The solution: b2 holds the draw" in picture(display)
     assert display.achieved.solved == ()
 
 
@@ -275,7 +276,7 @@ def test_a_mistake_is_asked_as_a_puzzle_and_returns_after_1_3_7_and_21_days() ->
         display = update(display, describe_puzzle(PuzzleRequest(0, own=OWN), day), 0)
         page = picture(display)
         assert "A mistake of yours: Tic-tac-toe" in page
-        assert "You are X. Here you went wrong: what is better?" in page
+        assert "You are X. You went wrong here: what is better?" in page
         _, (answer,) = done(display, Quick(3))
         assert answer == PuzzleRequest(0, day.isoformat(), 2, own=OWN)
         display = update(display, describe_puzzle(answer, day), 0)

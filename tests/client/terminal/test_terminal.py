@@ -67,7 +67,7 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person.shows("Your name:")
     person.press("Ann\r")
     picture = person.shows("A bot plays you at once: press b")
-    assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet for Tic-tac-toe: b plays" in picture, (
+    assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet. Press b to play Tic-tac-toe" in picture, (
         "after five seconds"
     )
     person.press("b")
@@ -381,7 +381,7 @@ def is_answered(digit: str, picture: str) -> bool:
 
 def is_alone(picture: str) -> bool:
     """Tell whether somebody looks for a person, and for five seconds or more has found none."""
-    return "Looking for a person: Tic-tac-toe" in picture or "Nobody yet for Tic-tac-toe: b plays" in picture
+    return "Looking for a person: Tic-tac-toe" in picture or "Nobody yet. Press b to play Tic-tac-toe" in picture
 
 
 def test_two_players_meet_by_a_seek_and_chat_while_a_third_watches(

@@ -281,6 +281,12 @@ _GRADES = {"??": "A blunder", "?": "A mistake", "?!": "A doubtful move"}
 """The meaning of the sign of a move that gave something away; a move without a sign is a blunder."""
 
 
+_LOOKING = "An engine looks at every move; this may take half a minute."
+_TOO_SHORT = "There are too few moves to analyse."
+_TOO_SLOW = "The engine did not finish in time."
+_NO_ENGINE = "This server has no engine to judge every move."
+
+
 def _analyse(display: Display) -> Effect:
     """Request an analysis of a finished match from the server's engine, if it has one."""
     match = display.match
@@ -288,7 +294,7 @@ def _analyse(display: Display) -> Effect:
         return replace(display, notice="Only a match that is over can be analysed."), ()
     if "analyse" not in display.world.features:
         return replace(display, notice="This server has no engine; save the match to analyse it yourself."), ()
-    display = replace(display, notice="An engine looks at every move; this may take half a minute.")
+    display = replace(display, notice=_LOOKING)
     return display, (AnalyseRequest(0, match=match.match),)
 
 
@@ -304,9 +310,12 @@ def _is_offered(display: Display) -> bool:
 
 
 def _heard(display: Display, reply: ServerMessage) -> Display:
-    if isinstance(reply, AnalysisReply) and (reply.partial or not reply.moves):
-        return replace(display, notice="") if reply.lesson is not None else display
-    return replace(display, notice="The analysis is done: the replay has a verdict on every move.")
+    if not isinstance(reply, AnalysisReply) or reply.moves:
+        return replace(display, notice="The analysis is done: the replay has a verdict on every move.")
+    is_awaited = display.notice == _LOOKING
+    if reply.partial or not is_awaited:
+        return display if is_awaited or reply.lesson is None else replace(display, notice="")
+    return replace(display, notice=_TOO_SHORT if reply.exact else _NO_ENGINE if reply.lesson is not None else _TOO_SLOW)
 
 
 def verdict(display: Display, match: Snapshot) -> str:
@@ -348,7 +357,7 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
     if not told.moves and learned:
         return learned
     if not told.moves:
-        return ["There is too little in it to look at." if told.exact else "The engine could not look at it in time."]
+        return [_TOO_SHORT if told.exact else _TOO_SLOW]
     moves = {move.ply: move for move in told.moves if 1 <= move.ply <= len(match.moves)}
     if lesson is not None:
         moves.pop(lesson.ply or 0, None)

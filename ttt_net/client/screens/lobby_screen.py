@@ -338,7 +338,7 @@ def _status(display: Display) -> str:
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
     if world.seeking is not None and suggested is not None:
         bot = words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
-        return f"Nobody yet for {words.some_games(world.seeking.games)}: b plays {bot}."
+        return f"Nobody yet. Press b to play {words.some_games(world.seeking.games)} against {bot}."
     return default_status(display)
 
 

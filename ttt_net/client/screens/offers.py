@@ -321,7 +321,7 @@ INVITATION = Screen(
 
 
 _RATED = KeyHint("r", "rated", "r")
-_KINDS = {None: "yes, or casual", True: "yes", False: "no"}
+_KINDS = {None: words.RATED_OR_CASUAL, True: "rated", False: "casual"}
 """The words for each choice, in the order of the key."""
 _VERBS = {Purpose.PLAY: "play", Purpose.INVITE: "invite"}
 
@@ -336,7 +336,7 @@ def _title(display: Display) -> str:
 def _status(display: Display) -> str:
     page = display.page
     time = TIMES[page.time]
-    kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {_KINDS[page.is_rated]}"
+    kind = "" if page.purpose is Purpose.INVITE else f"   Match: {_KINDS[page.is_rated]}"
     return f"Clock: {words.clock_name(time) if time is not None else 'none'}{kind}"
 
 

@@ -58,7 +58,7 @@ def seen_at(display: Display) -> Display:
 def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
     """Return a match at the puzzle's position, including the solution once the puzzle is solved."""
     side = puzzle.position.to_move or 0
-    they = PlayerInfo("The puzzle" if puzzle.own is None else "Your mistake")
+    they = PlayerInfo("Opponent")
     players = (you, they) if side == 0 else (they, you)
     game, position, last = puzzle.game, puzzle.position, None
     if puzzle.ply:
@@ -76,12 +76,12 @@ def question(puzzle: PuzzleReply) -> str:
     """Return the question of a puzzle; once the solution is known, without the question itself."""
     mark, end = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4), puzzle.solution is not None
     if puzzle.own is not None:
-        return f"You are {mark}. Here you went wrong{'.' if end else ': what is better?'}"
+        return f"You are {mark}. You went wrong here{'.' if end else ': what is better?'}"
     if puzzle.kind == "win":
         own = (puzzle.plies + 1) // 2
         how = "at once" if own == 1 else f"in {counted(own, 'move')}"
-        return f"You are {mark}. One move wins {how}{'.' if end else ': which?'}"
-    return f"You are {mark}. All moves lose but one{'.' if end else ': which?'}"
+        return f"You are {mark}, and can win {how}." if end else f"You are {mark}. Which move wins {how}?"
+    return f"You are {mark}. {'Only one move does not lose.' if end else 'Which is the only move that does not lose?'}"
 
 
 def heading(puzzle: PuzzleReply) -> str:
@@ -102,14 +102,16 @@ def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
         return f"{whose}: {name}.{' You have won.' if puzzle.ply >= puzzle.plies else ''}"
     if puzzle.own is not None and (puzzle.right or puzzle.solution is not None):
         kept = achieved.mistake(puzzle.own)
-        said = "Right!" if puzzle.right else f"It was {clean(puzzle.game.move_names[puzzle.solution or 0], 12)}."
+        name = clean(puzzle.game.move_names[puzzle.solution or 0], 12)
+        said = "Right!" if puzzle.right else f"The solution is {name}."
         return f"{said} {kept.text} It returns on {kept.due}." if kept is not None else f"{said} You have learned it."
     if puzzle.right:
         days = achieved.streak(puzzle.day)
         in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
         return f"Right! {text}{in_a_row}"
     if puzzle.solution is not None:
-        return f"It was {clean(puzzle.game.move_names[puzzle.solution], 12)}. {text}"
+        name = clean(puzzle.game.move_names[puzzle.solution], 12)
+        return f"The solution: {text}" if text.startswith(f"{name} ") else f"The solution is {name}. {text}"
     return text
 
 

@@ -186,7 +186,7 @@ REPLAY = Screen(
     keys=_KEYS,
     act=_act,
     hints=lambda display: [
-        *(BACK, KeyHint("left", "previous", "left"), KeyHint("right", "next", "right")),
+        *(KeyHint("left", "previous", "left"), KeyHint("right", "next", "right"), BACK),
         KeyHint("t", "play on", "t"),
         *([KeyHint("g", "guess moves", "g")] if GUESSING in display.world.features else []),
         *(KeyHint("Home", "first", "home"), KeyHint("End", "last", "end")),
