@@ -336,7 +336,7 @@ def test_a_certificate_that_is_not_good_is_no_matter_of_the_network() -> None:
     error = SSLCertVerificationError()
     error.verify_message = "it has\x1b expired"
     sentence = (
-        "its certificate is not good (it has expired); if its host gave you its fingerprint, add it "
+        "its certificate is not trusted (it has expired); if the host gave you its fingerprint, add it "
         "with --tls-fingerprint"
     )
     assert unreachable(error) == distrusted(sentence)

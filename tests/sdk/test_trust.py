@@ -177,7 +177,7 @@ async def test_an_untrusted_certificate_is_refused_and_a_fingerprint_helps(tmp_p
     authority = Authority(tmp_path)
     async with fake_server(tls=authority.certificate.context) as server:
         ending = await farewell(server)
-        assert ending.sentence.startswith("its certificate is not good (")
+        assert ending.sentence.startswith("its certificate is not trusted (")
         assert "--tls-fingerprint" in ending.sentence
         fingerprint = authority.certificate.fingerprint
         async with client_of(server, PATIENT, "secret", Trust(fingerprint)):

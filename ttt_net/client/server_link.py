@@ -52,7 +52,7 @@ def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write
         write(f"  {' '.join(groups[at : at + _GROUPS_A_LINE])}")
     compare = "Compare it with the one that the server printed: by telephone, or on its own screen."
     write(f"{compare} If it differs, somebody is intercepting the connection.")
-    return ask("Is it the same? yes, or else nothing is sent: ").strip().lower() in ("y", "yes")
+    return ask("Is it the same? Type yes to connect: ").strip().lower() in ("y", "yes")
 
 
 FIRST_MS = 5_000

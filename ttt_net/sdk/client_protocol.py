@@ -95,7 +95,7 @@ def unreachable(error: Exception) -> Disconnect:
             return Disconnect("no computer of that name is known")
         case ssl.SSLCertVerificationError():
             why = clean(error.verify_message, 80)
-            sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
+            sentence = f"its certificate is not trusted ({why}); if the host gave you its fingerprint, add it"
             return distrusted(f"{sentence} with --tls-fingerprint")
         case ssl.SSLError() if getattr(error, "reason", "") in _IN_CLEAR:
             return Disconnect("the server there does not encrypt; its address begins with ws://")
