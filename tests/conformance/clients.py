@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests import forked
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command, Move, Send
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, TerminalEvent
@@ -281,11 +282,15 @@ def printed_bot(name: str) -> "Callable[[str, Path], Any]":
     return play
 
 
+_FOUR_IN_C = "count == 9 ? 4 : count - 1"
+"""The moves of the scenarios: the fifth of nine, and later the last."""
 _GO_LIBRARY = Path("/usr/share/gocode/src/github.com/gorilla/websocket")
 
 
 def _is_there(language: str) -> bool:
-    return shutil.which(language) is not None and (language != "go" or _GO_LIBRARY.is_dir())
+    return shutil.which("cc" if language == "c" else language) is not None and (
+        language != "go" or _GO_LIBRARY.is_dir()
+    )
 
 
 @cache
@@ -297,10 +302,24 @@ def _started_by(language: str) -> "tuple[TemporaryDirectory[str], list[str]]":
         (Path(folder.name) / source.name).write_text(text, encoding="utf-8")
     if language == "node":
         return folder, ["node", "--experimental-websocket", str(Path(folder.name) / "bot.js")]
+    if language == "c":  # it knows the rules, so that the scenarios leave it a choice
+        source = Path(folder.name) / "bot.c"
+        source.write_text(source.read_text(encoding="utf-8").replace("rand() % count", _FOUR_IN_C), encoding="utf-8")
+        subprocess.run(["make", "Ann"], cwd=folder.name, stdout=subprocess.DEVNULL, check=True)
+        return folder, ["client.py", "--engine", str(Path(folder.name) / "Ann"), "--name", "Ann", "--places", "1"]
     settings = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
     for command in (f"go mod edit -replace=github.com/gorilla/websocket={_GO_LIBRARY}", "go build -o Ann ."):
         subprocess.run(command.split(), cwd=folder.name, env=settings, check=True)
     return folder, [str(Path(folder.name) / "Ann")]
+
+
+def _begin(language: str, url: str, folder: Path) -> "subprocess.Popen[str]":
+    home, command = _started_by(language)
+    (Path(home.name) / "Ann.token").unlink(missing_ok=True)
+    env, quiet = {**os.environ, "TTT_NET_HOME": str(folder / "home")}, subprocess.DEVNULL
+    if language == "c":
+        return forked.start(*command, url, env=env, stdout=quiet, stderr=quiet)
+    return subprocess.Popen([*command, url], cwd=home.name, env=env, text=True, stdout=quiet, stderr=quiet)
 
 
 def new_bot(language: str) -> "Callable[[str, Path], Any]":
@@ -310,14 +329,10 @@ def new_bot(language: str) -> "Callable[[str, Path], Any]":
     async def play(url: str, folder: Path) -> AsyncIterator[Player]:
         if not _is_there(language):
             pytest.skip(f"{language}, or its library for WebSockets, is not installed here")
-        home, command = _started_by(language)
-        (Path(home.name) / "Ann.token").unlink(missing_ok=True)
-        process = await asyncio.create_subprocess_exec(*command, url, cwd=home.name, stderr=asyncio.subprocess.DEVNULL)
-        try:
-            yield SelfPlayer()
-        finally:
-            if process.returncode is None:
+        with _begin(language, url, folder) as process:
+            try:
+                yield SelfPlayer()
+            finally:
                 process.kill()
-            await process.wait()
 
     return play

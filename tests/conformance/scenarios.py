@@ -153,6 +153,24 @@ SCENARIOS: dict[str, tuple[str, list[Step]]] = {
             QUIET,
         ],
     ),
+    "an offer goes stale before it is answered": (
+        "The opponent offers a draw and then moves. The client shows no offer any more, and plays on.",
+        [
+            *begun(),
+            does("play", move=4),
+            *granted("play", **PLAY),
+            says(played("tictactoe", [4])),
+            {"may": {"type": "agree", "offer": 3}, "refused": "stale_offer"},
+            {"may": {"type": "decline", "offer": 3}, "refused": "stale_offer"},
+            offered(3, "draw", 1),
+            says(one_legal(played("tictactoe", [4, 0]), 8), seq=4),
+            knows(ply=2, offers=0),
+            does("play", move=8),
+            *granted("play", "next", match="m1", ply=2, move=8),
+            says(played("tictactoe", [4, 0, 8]), seq=5),
+            knows(ply=3, offers=0, over=False),
+        ],
+    ),
     "an offer is declined by its number": (
         "`decline` names the offer, so that it cannot hit a later one.",
         [

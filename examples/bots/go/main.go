@@ -53,6 +53,7 @@ type message struct {
 	WaitMs    *int                    `json:"retry_after_ms"`
 	Token     string                  `json:"token"`
 	Matches   []string                `json:"matches"`
+	Seek      json.RawMessage         `json:"seek"` // of welcome, our search if it still stands
 	Match     string                  `json:"match"`
 	Seq       int                     `json:"seq"`
 	You       json.RawMessage         `json:"you"` // of welcome a player, of a snapshot a side
@@ -187,7 +188,7 @@ func (b *bot) welcomed(m message) error {
 	for _, id := range m.Matches {
 		b.say("resume", request{"match": id, "seq": 0})
 	}
-	if len(m.Matches) == 0 {
+	if len(m.Matches) == 0 && m.Seek == nil {
 		b.seek()
 	}
 	return nil

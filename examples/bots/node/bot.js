@@ -88,7 +88,7 @@ export function play(url, { isSandbox = false } = {}) {
         if (welcome.token && !isSandbox) writeFileSync(TOKEN, welcome.token, { mode: 0o600 });
         token = welcome.token ?? token;
         for (const match of welcome.matches) say("resume", { match, seq: 0 });
-        if (welcome.matches.length === 0) seek();
+        if (welcome.matches.length === 0 && !welcome.seek) seek(); // our search may still stand
       },
       challenged: ({ challenge }) => say("answer", { challenge, accept: matches.size === 0 }),
       snapshot(match) {
