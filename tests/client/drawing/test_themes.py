@@ -206,6 +206,17 @@ def test_a_winning_line_of_stones_keeps_their_colours_on_a_light_that_shows_them
         assert contrast(colour, lit.pop()) >= SIGN
 
 
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_large_stones_of_a_winning_line_have_a_dot_each_and_the_others_fade(theme: Theme) -> None:
+    moves = [112, 97, 113, 98, 114, 99, 111, 115, 110]
+    board = draw_board(seen(snapshot("gomoku", moves)), 120, 34, replace(BOXES, theme=theme)) or []
+    styled = [(str(span.style), line.plain[span.start : span.end]) for line in board for span in line.spans]
+    dots = [text for style, text in styled if style.split()[-3:] == [theme.white, "on", theme.black]]
+    assert "".join(dots) == "▄▄" * 5 + "▀▀" * 5
+    assert any(blended(theme.white, theme.wood, 0.55) in style for style, _ in styled)
+    assert not any(f"{theme.white} on {theme.wood}" in style for style, _ in styled), "no stone beside the line"
+
+
 def starts_of_rows(game: str, width: int, height: int) -> list[int]:
     """Return how far to the right each labelled row of a board begins, from the top."""
     board = draw_board(seen(snapshot(game)), width, height, replace(BOXES, theme=DARK)) or []

@@ -168,6 +168,8 @@ In cells of two or three rows, leaning crosses would not be recognised.
 """
 _LEAST_CONTRAST = 3.0
 """The contrast of a stone with the light under it, as WCAG 2.2 AA requires of signs."""
+_FADED = 0.55
+"""How much of the board shines through a stone beside a winning line."""
 _LAYER_GAP = 3
 _HALF_CELLS = 2
 """The step of a geometry whose rows may begin at half cells."""
@@ -696,8 +698,10 @@ class _Painter:
             return self._colour("on_light")
         if look.mark:
             ink = self._colour(self._shape.inks.get(look.mark, "text"))
-            is_beside = self._shape is _FRAME and self._match.position.line and look.frame is not Frame.WON
-            return blended(ink, self._colour("frame"), 0.55) if is_beside and ink.startswith("#") else ink
+            # beside a winning line, discs and large stones fade; small stones leave its light visible
+            fades = self._shape is _FRAME or (self._shape is _POINTS and self._form.rows > 1)
+            is_beside = fades and self._match.position.line and look.frame is not Frame.WON
+            return blended(ink, self._colour(self._shape.ground), _FADED) if is_beside and ink.startswith("#") else ink
         return self._colour(
             self._shape.ink if self._shape in (_POINTS, _CLOTH) else "text" if look.is_clear else "quiet"
         )
@@ -737,7 +741,8 @@ class _Painter:
             rows = (view.height - 3) // 4 if kind in ("cross", "ring") else 0
             inner = view.inside(inset, inset, rows, rows) if view.width > 4 or not inset else view
             self._draw_mark(sheet, inner, kind, ink, look.part)
-            if look.frame is Frame.LAST and not self._shape.last and theme is not None:
+            is_hidden = look.frame is Frame.WON and self._shape is _POINTS  # large stones hide the light under them
+            if theme is not None and (is_hidden or (look.frame is Frame.LAST and not self._shape.last)):
                 self._paint_dot(sheet, view, look, ink)
 
     def _mark_ink(self, look: Look) -> str:
