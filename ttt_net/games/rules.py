@@ -15,67 +15,67 @@ from ttt_net.games.notation import draw_diagram, read_move
 _PAGES = {
     "tictactoe": RulePage(
         goal="Get three of your marks in a row: across, down or diagonally.",
-        special="A full board without such a line is a draw, and two players who look ahead always get there.",
+        special="If the board fills up without a line, it is a draw, as always between two careful players.",
         tips=(
-            "Begin in the centre: four of the eight lines run through it.",
-            "Threaten two lines at once: your opponent can block only one of them.",
+            "Start in the centre: four of the eight lines go through it.",
+            "Threaten two lines at once: your opponent can block only one.",
         ),
         example="b2 b3 a1 c3 a2 c1 c2",
-        caption="X has the three cells of the middle row, a2, b2 and c2, and has won.",
+        caption="X has three in a row, a2, b2 and c2, and wins.",
     ),
     "misere": RulePage(
-        goal="Do not get three in a row: the player who does has lost.",
-        special="The line is the loser's. All else is as in tic-tac-toe: a full board without a line is a draw.",
+        goal="Avoid three in a row: whoever completes a line loses.",
+        special="Everything else is as in tic-tac-toe: a full board without a line is a draw.",
         tips=(
-            "If you begin, take the centre, and then always the cell opposite to your opponent's: so you never lose.",
+            "If you go first, take the centre, then always the cell opposite your opponent's: you cannot lose.",
             "Count the cells that are still safe for you, and leave your opponent fewer.",
         ),
         example="b3 c3 a2 c1 b1 c2",
-        caption="O has completed column c and has lost: X has won.",
+        caption="O has completed column c and loses: X wins.",
     ),
     "wild": RulePage(
-        goal="Complete three equal marks in a row, be they X or O.",
-        special="With each move you choose anew which mark you place. No mark belongs to anybody: a line counts for "
-        "the player who completes it. A move is a mark and a cell, such as Xb2.",
+        goal="Complete three equal marks in a row, X or O.",
+        special="On every move you choose which mark to place. Marks belong to nobody: a line counts for the player "
+        "who completes it. A move is a mark and a cell, such as Xb2.",
         tips=(
-            "Never leave two equal marks in a line whose third cell is empty: your opponent completes it.",
+            "Never leave two equal marks in a line with an empty third cell: your opponent will complete it.",
             "After an X in the centre, another X loses at once: the cell opposite completes the line.",
         ),
         example="Xb2 Oa1 Oc3 Xb1 Oa3 Xb3",
-        caption="The second player has completed column b with a third X, at b3, and has won.",
+        caption="The second player completes column b with a third X, at b3, and wins.",
     ),
     "vanishing": RulePage(
         goal="Get three of your marks in a row: across, down or diagonally.",
-        special="You never have more than three marks. Your fourth takes away your oldest, whose cell is free again "
-        "from the next move on. A position that stands for the third time is a draw, and so is a match of 200 moves.",
+        special="You never have more than three marks: your fourth removes your oldest, and its cell is free from the "
+        "next move on. The match is a draw when a position occurs for the third time, or after 200 moves.",
         tips=(
-            "Before you move, look which of your marks vanishes with it: it is shown on the board.",
-            "Two in a line threaten nothing if one of them is about to vanish.",
+            "Before you move, check which of your marks will vanish: the board shows it.",
+            "Two in a line are no threat if one of them is about to vanish.",
         ),
         example="a3 c3 b2 b1 a2 a1 c2",
-        caption="X has a2, b2 and c2 and has won. X's fourth mark, c2, has taken away the first, a3.",
+        caption="X has a2, b2 and c2, and wins. X's fourth mark, c2, has removed the first, a3.",
     ),
     "gomoku": RulePage(
         goal="Get five or more of your marks in a row: across, down or diagonally.",
-        special="No move is forbidden, and more than five count, too. To begin is a great advantage; gomoku+swap makes "
-        "up for it.",
+        special="No move is forbidden, and more than five in a row also win. Going first is a great advantage; "
+        "gomoku+swap evens it out.",
         tips=(
-            "Block a row of three that is open at both ends: four with two open ends cannot be stopped.",
+            "Block a row of three that is open at both ends: an open four cannot be stopped.",
             "Look for a move that makes two threats at once.",
         ),
         example="h8 h9 i8 i9 j8 j9 g8 k8 f8",
-        caption="X has the five cells f8 to j8 in a row and has won.",
+        caption="X has five in a row, f8 to j8, and wins.",
     ),
     "connect4": RulePage(
         goal="Get four of your marks in a row: across, up or diagonally.",
-        special="A mark falls to the lowest empty cell of its column. A move is the number of the column.",
+        special="Marks fall to the lowest empty cell of a column. A move is the number of a column.",
         tips=(
-            "Begin in the middle: more lines run through the middle column than through any other.",
-            "Before you drop a mark, look at the cell above it: you open it to your opponent.",
+            "Start in the middle: more lines go through the middle column than through any other.",
+            "Before you drop a mark, look at the cell above it: your opponent can take it next.",
         ),
         example="4 4 3 3 5 5 6",
-        caption="X has the cells of columns 3 to 6 at the bottom and has won. Before the last move X could win at 2 "
-        "and at 6: nobody can block both.",
+        caption="X has four in a row at the bottom, in columns 3 to 6, and wins. Before that, X threatened both 2 "
+        "and 6, and O could block only one.",
     ),
     "tictactoe3d": RulePage(
         goal="Get three of your marks in a row in a cube of 3×3×3, in any direction.",
@@ -83,10 +83,10 @@ _PAGES = {
         "there is no draw. A move is layer and cell, such as 2:b2.",
         tips=(
             "The centre of the cube, 2:b2, is on 13 of the 49 lines.",
-            "Look along the layers too: the same cell in all three layers is a line.",
+            "Look through the layers, too: the same cell in all three is a line.",
         ),
         example="2:b2 1:a1 1:b2 3:b2 1:a3 2:a2 3:c1",
-        caption="X has a line from corner to corner through the centre, 1:a3, 2:b2 and 3:c1, and has won.",
+        caption="X has a line from corner to corner through the centre, 1:a3, 2:b2 and 3:c1, and wins.",
     ),
     "qubic": RulePage(
         goal="Get four of your marks in a row in a cube of 4×4×4, in any direction.",
@@ -94,37 +94,37 @@ _PAGES = {
         "such as 1:a1.",
         tips=(
             "The eight corners and the eight cells in the middle are on seven lines each, all others on four.",
-            "Keep making threes that must be blocked until one move makes two of them.",
+            "Keep making threes that must be blocked, until one move makes two at once.",
         ),
         example="1:a1 1:b1 2:b2 1:c1 3:c3 1:d2 4:d4",
-        caption="X has a line from corner to corner, 1:a1, 2:b2, 3:c3 and 4:d4, and has won.",
+        caption="X has a line from corner to corner, 1:a1, 2:b2, 3:c3 and 4:d4, and wins.",
     ),
     "scorefour": RulePage(
         goal="Get four of your marks in a row in a cube of 4×4×4, in any direction.",
-        special="Marks are stacked like beads on 4×4 pegs, layer 1 at the bottom. A move is a peg, such as b3.",
+        special="Marks stack like beads on 4×4 pegs, with layer 1 at the bottom. A move is a peg, such as b3.",
         tips=(
-            "Four on one peg are a line, too: put a mark on top of the third.",
-            "Before you stack a mark, look at the cell above it: you open it to your opponent.",
+            "Four on one peg also win: to block, put your mark on top of their third.",
+            "Before you place a mark, look at the cell above it: your opponent can take it next.",
         ),
         example="a1 b1 a1 b2 a1 b3 a1",
-        caption="X has all four cells on peg a1, one in each layer, and has won.",
+        caption="X has all four cells of peg a1, one in each layer, and wins.",
     ),
     "ultimate": RulePage(
         goal="Win three small boards in a row. A small board is won by three of your marks in a row.",
-        special="Your cell chooses the board of your opponent's move: a top right cell sends them to the top right "
-        "board. If that board is won or full, they choose. If nobody gets three, it is a draw. The move 5:b2 is cell "
-        "b2 of board 5; boards are numbered row by row.",
+        special="Your cell decides where your opponent plays next: a top right cell sends them to the top right "
+        "board. If that board is won or full, they may play anywhere. If nobody gets three, it is a draw. The move "
+        "5:b2 is cell b2 of board 5; boards are numbered row by row.",
         tips=(
-            "Look where your move sends your opponent before you look what it wins.",
-            "Send nobody to a closed board without need: they may then play where they like.",
+            "Look at where your move sends your opponent before you look at what it wins.",
+            "Avoid sending your opponent to a finished board: they may then play anywhere.",
         ),
         example="1:b2 5:b3 2:c1 9:c3 3:c3 3:b3 2:a3 1:a3 1:c3 3:a3 1:a1 7:c3 3:b2 5:c3 3:a1 7:a3 2:b2",
-        caption="X has won boards 1, 2 and 3, which are in a row, and with them the game.",
+        caption="X has won boards 1, 2 and 3, three in a row, and wins the game.",
     ),
 }
 """The pages of the named games."""
 
-_BEGIN = "Begin in the middle: more lines run through it than through the edge."
+_BEGIN = "Start in the middle: more lines go through it than through the edges."
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -138,9 +138,9 @@ def find_rules(name: str) -> RulePage:
         return page
     return replace(
         page,
-        special=f"{page.special} Once, in answer to the first move, the second player may take it over with the move "
-        "swap: they are X from then on, and the first player goes on as O.",
-        tips=("Begin with a move that is neither too good nor too bad: you may have to play against it.", page.tips[1]),
+        special=f"{page.special} Instead of answering the first move, the second player may take it over with the move "
+        "swap: they play X from then on, and the first player plays O.",
+        tips=("Start with a move that is neither too good nor too bad: you may have to play against it.", page.tips[1]),
     )
 
 
@@ -169,10 +169,10 @@ def _page_of_size(name: str) -> RulePage:
     moves = _shortest_win(game, k)
     return RulePage(
         goal=f"Get {marks}{'' if k == 1 else ': across, down or diagonally'}.",
-        special=like.special if game.gravity else "A full board without such a line is a draw.",
+        special=like.special if game.gravity else "A full board without a line is a draw.",
         tips=(like.tips[1] if game.gravity else _BEGIN, "Look for a move that makes two threats at once."),
         example=" ".join(game.move_names[move] for move in moves),
-        caption=f"X has {number} in a row and has won." if moves else "Nobody can win on a board as small as this.",
+        caption=f"X has {number} in a row and wins." if moves else "Nobody can win on a board as small as this.",
     )
 
 

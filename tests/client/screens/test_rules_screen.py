@@ -95,7 +95,7 @@ def test_an_example_of_another_board_is_told_as_text() -> None:
         display, _ = pressed(lobby(snapshot("connect4", opponent=BEN)), "?")
         page = drawn(update(display, structs.replace(reply, example=example), 0))
         assert "[X][X][X][X]" in page
-        assert "X has the cells of" in page
+        assert "X has four in a row" in page
 
 
 def test_on_a_narrow_screen_the_page_is_read_by_scrolling() -> None:
@@ -103,7 +103,7 @@ def test_on_a_narrow_screen_the_page_is_read_by_scrolling() -> None:
     assert "below)" in drawn(display, (40, 12))
     display, _ = pressed(display, "end")
     assert "above)" in drawn(display, (40, 12))
-    assert "play where they like" in " ".join(drawn(display, (40, 12)).split())
+    assert "play anywhere" in " ".join(drawn(display, (40, 12)).split())
 
 
 def test_a_server_that_tells_no_rules_leaves_the_board_as_it_is() -> None:
@@ -129,7 +129,7 @@ def test_nothing_on_the_page_reaches_the_terminal_as_a_command() -> None:
 def test_for_the_ear_the_drawing_is_told_in_a_sentence() -> None:
     page = told(describe_rules("connect4"), has_drawing=False)
     assert "[X]" not in page
-    assert "An example: X has the cells of columns 3 to 6 at the bottom" in page
+    assert "An example: X has four in a row at the bottom, in columns 3 to 6" in page
     assert page.count("Tip: ") == 2
 
 
