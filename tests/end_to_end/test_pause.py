@@ -4,37 +4,50 @@ import asyncio
 import signal
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.end_to_end.process import running
+from tests.end_to_end.process import Process, running
+from tests.server.peer import Peer
 
 PAUSE_S = 6.0
 CLOCK_MS = 5_000
 """Shorter than the pause."""
 
 
+class Match(NamedTuple):
+    """A match, and its players in the order of their moves."""
+
+    name: str
+    movers: list[Peer]
+
+
+async def match_of(server: Process, *names: str) -> Match:
+    """Begin a timed match of two newcomers, in which each has moved once."""
+    peers = [await server.join(name) for name in names]
+    for peer in peers:
+        await peer.ok("seek", games=["gomoku"], time={"initial_ms": CLOCK_MS})
+    shown = [await peer.hear("snapshot") for peer in peers]
+    movers = peers if shown[0]["you"] == 0 else peers[::-1]
+    for ply in range(2):
+        await movers[ply].ok("play", match=shown[0]["match"], ply=ply, move=ply)
+        await movers[1 - ply].hear("played", ply=ply + 1)
+    return Match(shown[0]["match"], movers)
+
+
 async def test_a_pause_of_the_server_flags_nobody_and_drops_nobody(tmp_path: Path) -> None:
+    """Both ways of meeting a pause: with a move on its way, and while thinking."""
     async with running(tmp_path, "--limits-ping-after-s", "0.5", "--limits-dead-after-s", "5") as server:
-        ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]
-        for peer in (ann, bob):
-            await peer.ok("seek", games=["gomoku"], time={"initial_ms": CLOCK_MS})
-        snapshots = [await peer.hear("snapshot") for peer in (ann, bob)]
-        match = snapshots[0]["match"]
-        movers = (ann, bob) if snapshots[0]["you"] == 0 else (bob, ann)
-        for ply in range(2):
-            await movers[ply].ok("play", match=match, ply=ply, move=ply)
-        left_ms = [CLOCK_MS, CLOCK_MS]
-        for ply in range(2, 4):  # both ways of meeting a pause: with a move on its way, and while thinking
-            began_s = time.monotonic()
-            server.send(signal.SIGSTOP)
-            if ply == 2:
-                await movers[ply % 2].say("play", match=match, ply=ply, move=ply)
-            await asyncio.sleep(PAUSE_S)  # the pause itself
-            server.send(signal.SIGCONT)
-            if ply == 3:
-                await movers[ply % 2].ok("play", match=match, ply=ply, move=ply)
-            played = await movers[1 - ply % 2].hear("played", ply=ply + 1)
-            charged_ms = left_ms[ply % 2] - played["clock"]["remaining_ms"][ply % 2]
+        eve = await server.join("Eve")
+        began_s = time.monotonic()
+        on_the_way, thinking = await match_of(server, "Ann", "Bob"), await match_of(server, "Cleo", "Dan")
+        server.send(signal.SIGSTOP)
+        await on_the_way.movers[0].say("play", match=on_the_way.name, ply=2, move=2)
+        await asyncio.sleep(PAUSE_S)  # the pause itself
+        server.send(signal.SIGCONT)
+        await thinking.movers[0].ok("play", match=thinking.name, ply=2, move=2)
+        for match in (on_the_way, thinking):
+            played = await match.movers[1].hear("played", ply=3)
+            charged_ms = CLOCK_MS - played["clock"]["remaining_ms"][0]
             assert charged_ms < 1000 * (time.monotonic() - began_s - PAUSE_S / 2), "for all but the pause"
-            left_ms = played["clock"]["remaining_ms"]
-        for peer in (ann, bob, eve):
+        for peer in (*on_the_way.movers, *thinking.movers, eve):
             await peer.ok("ping")
