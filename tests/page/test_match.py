@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tests.page.place import SMALL_PHONE, STANDING, Place, Scene, Stage, Visitor, in_turn, wait_for
+from tests.page.place import PATIENCE_MS, SMALL_PHONE, STANDING, Place, Scene, Stage, Visitor, in_turn, wait_for
 from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.records import read_records
@@ -128,12 +128,13 @@ def test_no_tap_plays_resigns_or_answers_what_it_was_not_meant_for(site: Place) 
         is_apart = asked["x"] + asked["width"] <= tapped["x"] or asked["y"] >= tapped["y"] + tapped["height"]
         assert is_apart, f"a second tap would resign at {width} px"
         ann.press("Play on")
-    shielded = """() => new Promise(resolve => {
+    shielded = f"""() => new Promise(resolve => {{
+        setTimeout(() => resolve("no shield"), {PATIENCE_MS});
         const deck = document.querySelector(".deck");
         new MutationObserver(() => "settling" in deck.dataset && resolve(getComputedStyle(deck).pointerEvents))
-            .observe(deck, {attributes: true});
+            .observe(deck, {{attributes: true}});
         [...deck.querySelectorAll("button")].find(each => /Resign/.test(each.textContent)).click();
-    })"""
+    }})"""
     assert ann.page.evaluate(shielded) == "none", "what has just appeared takes no taps"
 
 

@@ -34,6 +34,8 @@ STATE = """async () => {
 """Tells of which release each part of the page is, and how many releases are kept whole."""
 SETTLED = "async () => (await navigator.serviceWorker.getRegistration()).update().catch(() => null)"
 """Waits until no service worker is being installed: a browser does such work one after the other."""
+CONTROLLER = "navigator.serviceWorker.controller?.scriptURL ?? ''"
+"""The address of the service worker that answers the page, in the folder of its release."""
 PARTS = {"index.html", "style.css", "later.css", "app.js", "more.js"}
 
 BREAKS = [
@@ -245,6 +247,8 @@ def test_a_link_that_fails_in_an_update_leaves_the_old_page_or_the_new_one(brows
         link.mend()
         ann.page.goto(link.url)
         shows(ann, "new", kept=2)
+        folder = place.assets
+        wait_for(lambda: folder in ann.page.evaluate(CONTROLLER), ann)  # the worker before it would wait longer
         place.update("newest")
         for file in ("", "app.js"):
             devtools.send("Network.clearBrowserCache")
