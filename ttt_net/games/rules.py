@@ -18,13 +18,13 @@ _PAGES = {
         special="If the board fills up without a line, it is a draw, as always between two careful players.",
         tips=(
             "Start in the centre: four of the eight lines go through it.",
-            "Threaten two lines at once: your opponent can block only one.",
+            "Threaten two lines at once: your opponent can block only one of them.",
         ),
         example="b2 b3 a1 c3 a2 c1 c2",
         caption="X has three in a row, a2, b2 and c2, and wins.",
     ),
     "misere": RulePage(
-        goal="Avoid three in a row: whoever completes a line loses.",
+        goal="Avoid three in a row: the player who completes a line loses.",
         special="Everything else is as in tic-tac-toe: a full board without a line is a draw.",
         tips=(
             "If you go first, take the centre, then always the cell opposite your opponent's: you cannot lose.",
