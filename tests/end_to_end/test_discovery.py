@@ -96,7 +96,7 @@ def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
     here, there = two_machines
     with here.server(tmp_path / "data", "--name", "Friday"):
         friend = sit_down(there, "--plain", "--name", "Ben").child
-        friend.expect(r"1\. Friday, 10\.77\.0\.1:8765, 0 players, 0 matches, version")
+        friend.expect(r"1\. Friday, 10\.77\.0\.1:8765, 0 players, 0 matches")
         friend.expect("or Enter for 1: ")
         friend.sendline("")
         friend.expect("Looking for a person")

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import ttt_net
 from ttt_net.client.address import (
     CODE,
     DEFAULT_PORT,
@@ -261,7 +262,7 @@ class ServerList:
             return []  # what answers at the address may be the server that is announced with encryption
         name = announced.announcement.name if announced else "A server"
         detail = _census(announced) if announced else ""
-        return [Destination(_HERE, name, " ".join(("on this machine", detail)).strip(), DEFAULT_URL, "found")]
+        return [Destination(_HERE, name, ", ".join(filter(None, ("on this machine", detail))), DEFAULT_URL, "found")]
 
     def _announced(self) -> list[Destination]:
         rows: dict[str, Destination] = {}
@@ -302,7 +303,7 @@ def _is_default_here(found: Found, *, is_secure: bool = False) -> bool:
 def _census(found: Found) -> str:
     said = found.announcement
     census = f"{counted(said.players, 'player')}, {counted(said.matches, 'match', 'matches')}"
-    return f"{census}{', version ' * bool(said.version)}{said.version}"
+    return f"{census}, version {said.version}" if said.version not in ("", ttt_net.__version__) else census
 
 
 def sighted(servers: ServerList, sighting: Sighting) -> ServerList:

@@ -9,6 +9,7 @@ import pytest
 from tests.client.conftest import RealServer
 from tests.client.pressing import pressed
 from tests.client.real_terminal import Terminal
+from ttt_net import __version__
 from ttt_net.client.act import act, command_for
 from ttt_net.client.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together, Used
 from ttt_net.client.bot.engine_process import playable_games
@@ -88,7 +89,11 @@ def test_a_server_on_this_machine_counts_as_found_at_once_and_is_listed_once() -
     servers = sighted(servers, HERE)
     assert keys(servers) == ["here", *OTHERS]
     first = servers.destinations[0]
-    assert (first.name, first.detail) == ("Mine", "on this machine 1 player, 0 matches")
+    assert (first.name, first.detail) == ("Mine", "on this machine, 1 player, 0 matches")
+    for version, said in ((__version__, ""), ("9.8.7", ", version 9.8.7")):
+        other = replace(HERE, announcement=replace(HERE.announcement, version=version))
+        detail = sighted(servers, other).destinations[0].detail
+        assert detail == f"on this machine, 1 player, 0 matches{said}", "a version is news only if it is another one"
 
 
 def test_an_encrypted_server_on_this_machine_is_listed_once_at_an_address_that_works() -> None:
