@@ -63,6 +63,15 @@ COSTLY_TEXT = "\ufdfa" * 80
 """One character that stands for eighteen."""
 MARKS = "e\u0301\u0302" * 180
 LARGE = "mnk:19x19,5"
+_FILLED = [[cell for cell in range(180) if (cell % 19 // 2 + cell // 19) % 2 == side] for side in (0, 1)]
+MISTAKE = {
+    "puzzle": {
+        "game": LARGE,
+        "better": list(range(300, 360)),
+        "moves": [cell for pair in zip(*_FILLED, strict=False) for cell in pair],
+    },
+    "text": "a" * 300,
+}
 STONES = "/".join(("XO" if row % 2 else "OX") + "." * 17 for row in range(19))
 Message = dict[str, Any]
 
@@ -542,6 +551,8 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "analyse": (None, by("eve", "analyse", match="nothere1")),
     "hint": (None, by("eve", "hint", match="nothere1")),
     "puzzle": (by("eve", "puzzle", day="2026-01-04"), by("eve", "puzzle", day=COSTLY_TEXT)),
+    "learn": (by("eve", "learn", mistake=MISTAKE), by("eve", "learn", mistake=MISTAKE | {"due": "never"})),
+    "mistakes": (by("eve", "mistakes", all=True), None),
     "study": (by("eve", "study", number=0), by("eve", "study", number=-1)),
     "no message": (None, by("eve", "{" * 2_000)),
 }
@@ -598,6 +609,8 @@ LIMITED_BY = {
     "analyse": "one at a time",
     "hint": "`hints`",
     "puzzle": "`inquiries`",
+    "learn": "`lessons`",
+    "mistakes": "`inquiries`",
     "study": "`inquiries`, five of an address; the first one costs 18,000",
     "no message": "`work`",
 }

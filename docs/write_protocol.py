@@ -46,6 +46,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.AwayInfo,
     wire.OutcomeInfo,
     wire.OwnPuzzle,
+    wire.OwnMistake,
     wire.RatingChange,
     wire.RuleExample,
     wire.AnalysedMove,

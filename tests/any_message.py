@@ -14,6 +14,20 @@ sides = st.sampled_from([0, 1])
 kinds = st.sampled_from(["draw", "takeback", "rematch"])
 times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000), st.booleans())
 
+own_mistakes = st.builds(
+    wire.OwnMistake,
+    puzzle=st.builds(
+        wire.OwnPuzzle,
+        game=st.text(max_size=40),
+        better=st.lists(small, min_size=1, max_size=60),
+        moves=st.lists(small, max_size=400),
+        start=st.none() | st.text(min_size=1, max_size=500),
+    ),
+    text=st.text(max_size=300),
+    due=st.text(max_size=10),
+    times=st.integers(0, 5),
+)
+
 SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.HelloRequest: st.builds(
         wire.HelloRequest,
@@ -136,6 +150,8 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.PuzzleRequest: st.builds(
         wire.PuzzleRequest, id=ids, day=st.none() | text, move=st.none() | small, reveal=st.booleans()
     ),
+    wire.LearnRequest: st.builds(wire.LearnRequest, id=ids, mistake=own_mistakes),
+    wire.MistakesRequest: st.builds(wire.MistakesRequest, id=ids, all=st.booleans(), page=st.integers(1, 10_000)),
     wire.StudyRequest: st.builds(wire.StudyRequest, id=ids, number=st.none() | small),
     wire.PingRequest: st.builds(wire.PingRequest, id=ids),
 }

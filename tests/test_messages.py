@@ -1,4 +1,5 @@
 import contextlib
+import datetime
 import json
 from typing import get_args
 
@@ -121,3 +122,42 @@ def test_a_match_that_an_older_server_wrote_down_is_still_read() -> None:
     assert isinstance(started, wire.Started)
     assert (started.rated, started.score, started.code) == (False, (0, 0), None)
     assert started.players[1] == wire.PlayerInfo("Bob", "random", None, None, False)
+
+
+def test_a_solved_mistake_returns_after_longer_and_longer_waits_and_is_then_learned() -> None:
+    mistake, today, days = wire.OwnMistake(wire.OwnPuzzle("tictactoe", [4]), "why"), "2026-11-27", []
+    while mistake.times != wire.LEARNED:
+        mistake = mistake.answered(today, is_right=True)
+        days.append((mistake.times, today := mistake.due))
+    waits = [(1, "2026-11-28"), (2, "2026-12-01"), (3, "2026-12-08"), (4, "2026-12-29"), (5, "2026-12-30")]
+    assert days == waits
+    assert not mistake.is_due("9999-12-31")
+    assert mistake.answered("9999-12-30", is_right=False) is mistake
+
+
+def test_a_learned_mistake_that_is_made_again_begins_anew_and_any_other_goes_on() -> None:
+    learned = wire.OwnMistake(wire.OwnPuzzle("tictactoe", [4]), "why", "2026-12-30", wire.LEARNED)
+    again = learned.made_again()
+    assert (again.due, again.times) == ("2026-12-31", 0)
+    assert again.progress > learned.progress
+    assert again.made_again() is again
+
+
+def test_an_answer_counts_once_and_a_wrong_one_lets_a_mistake_begin_again() -> None:
+    new = wire.OwnMistake(wire.OwnPuzzle("tictactoe", [4]), "why", "2026-11-27", 3)
+    wrong = new.answered("2026-11-27", is_right=False)
+    assert (wrong.times, wrong.due) == (0, "2026-11-28")
+    assert wrong.answered("2026-11-27", is_right=True) is wrong
+    assert new.answered("2026-11-26", is_right=True) is new
+    late = new.answered("2026-12-31", is_right=True)
+    assert (late.times, late.due) == (4, "2027-01-21")
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.booleans())))
+def test_every_answer_that_counts_is_more_progress(answers: list[tuple[int, bool]]) -> None:
+    mistake = wire.OwnMistake(wire.OwnPuzzle("tictactoe", [4]))
+    for day, is_right in answers:
+        today = (datetime.date(2026, 1, 1) + datetime.timedelta(days=day)).isoformat()
+        after = mistake.answered(today, is_right=is_right)
+        assert after is mistake or after.progress > mistake.progress
+        mistake = after

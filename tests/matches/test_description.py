@@ -6,18 +6,27 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from ttt_net.errors import Refusal
+from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.game import Annotations, Counter, Face, Geometry, Note, Piece
 from ttt_net.games.notation import read_move, read_start
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.games.rules import find_rules
 from ttt_net.matches import description
-from ttt_net.matches.description import day_of, describe_game, describe_position, describe_puzzle, describe_rules
+from ttt_net.matches.description import (
+    checked_mistake,
+    day_of,
+    describe_game,
+    describe_position,
+    describe_puzzle,
+    describe_rules,
+)
 from ttt_net.messages import (
     CounterInfo,
     GeometryInfo,
     NoteInfo,
+    OwnMistake,
+    OwnPuzzle,
     PieceInfo,
     Position,
     PuzzleRequest,
@@ -241,3 +250,45 @@ def test_an_illegal_answer_is_refused() -> None:
 def test_the_day_is_that_of_utc() -> None:
     assert day_of(1_795_305_599_000).isoformat() == "2026-11-21"
     assert day_of(1_795_305_600_000).isoformat() == "2026-11-22"
+
+
+NEW = OwnMistake(OwnPuzzle("tictactoe", [4, 8], [0, 1]), "why")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code"),
+    [
+        (replace(NEW, puzzle=OwnPuzzle("nonesuch", [4])), Code.UNKNOWN_GAME),
+        (replace(NEW, puzzle=OwnPuzzle("tictactoe", [4], [0, 0])), Code.CELL_TAKEN),
+        (replace(NEW, puzzle=OwnPuzzle("tictactoe", [4], [0, 3, 1, 4, 2])), Code.MATCH_OVER),
+        (replace(NEW, puzzle=OwnPuzzle("tictactoe", [4], [], "XXX/XX/X")), Code.BAD_NOTATION),
+        (replace(NEW, puzzle=OwnPuzzle("tictactoe", [0, 1, 99], [0, 1])), Code.ILLEGAL_MOVE),
+        (replace(NEW, due="some day"), Code.BAD_MESSAGE),
+    ],
+)
+def test_a_mistake_that_cannot_be_a_puzzle_is_refused(mistake: OwnMistake, code: Code) -> None:
+    with pytest.raises(Refusal) as refused:
+        checked_mistake(mistake, datetime.date(2026, 11, 27))
+    assert refused.value.code is code
+
+
+@pytest.mark.parametrize(
+    ("due", "stored"),
+    [
+        ("", ""),
+        ("2026-11-01", "2026-11-01"),
+        ("20261201", "2026-12-01"),
+        ("2026-12-18", "2026-12-18"),
+        ("2026-12-19", "2026-12-18"),
+        ("9999-12-31", "2026-12-18"),
+    ],
+)
+def test_a_mistake_returns_within_three_weeks_whatever_a_client_says(due: str, stored: str) -> None:
+    game = "mnk:3x3,3"
+    mistake = replace(NEW, puzzle=replace(NEW.puzzle, game=game, better=[0, 4]), due=due, times=2)
+    assert checked_mistake(mistake, datetime.date(2026, 11, 27)) == replace(mistake, due=stored)
+
+
+def test_a_mistake_is_stored_under_the_usual_name_of_its_game() -> None:
+    mistake = replace(NEW, puzzle=replace(NEW.puzzle, game="mnk:003x03,3"))
+    assert checked_mistake(mistake, datetime.date(2026, 11, 27)).puzzle.game == "mnk:3x3,3"

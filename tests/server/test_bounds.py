@@ -24,7 +24,7 @@ BOUNDS: dict[str, dict[str, float]] = {
         "CODE_LENGTH": 5, "MAX_NAME_CELLS": 40, "MAX_OF_ORGANISER": 3, "MAX_ATTENDED": 10, "MAX_ENDED": 50,
         "MAX_QUEUED": 1_000, "MAX_ROWS": 50, "LATEST": 30, "PAGE_ROWS": 100, "INLINE": 40,
     },
-    "players": {"MAX_BLOCKS": 200},
+    "players": {"MAX_BLOCKS": 200, "MAX_MISTAKES": 200},
     "rooms.audience": {"CROWD": 100, "COUNT_S": 0.5, "MAX_TAIL": 32, "MAX_HEARD": 50},
     "rooms.chat": {"MAX_CELLS": 140, "MAX_LINES": 20, "MAX_OPEN": 2_000},
     "rooms.coach": {
@@ -122,6 +122,22 @@ def test_so_many_players_are_blocked_and_muted_together() -> None:
     house.deliver()
     (listed,) = [each for each in ann.heard if isinstance(each, wire.BlockList)]
     assert sorted(listed.blocked) == sorted(names[:200])
+
+
+def test_so_many_mistakes_are_kept_and_are_listed_page_by_page() -> None:
+    house = Evening(lessons=OFTEN)
+    (ann,) = house.guests(1)
+    moves = [[one, other] for one in range(15) for other in range(15) if one != other]
+    puzzles = [wire.OwnPuzzle("mnk:15x15,5", [200], each) for each in moves[:202]]
+    assert house.answers(ann, *(wire.LearnRequest(9, wire.OwnMistake(each)) for each in puzzles)) == ["ok"] * 202
+    pages = []
+    for page in (1, 2, 10, 11):
+        house.ask(ann, wire.MistakesRequest(9, page=page))
+        house.deliver()
+        pages.append(next(each for each in reversed(ann.heard) if isinstance(each, wire.MistakeList)))
+    assert [(each.count, each.page) for each in pages] == [(200, 1), (200, 2), (200, 10), (200, 11)]
+    listed = [[each.puzzle for each in page.mistakes] for page in pages]
+    assert listed == [puzzles[2:22], puzzles[22:42], puzzles[182:202], []]
 
 
 def test_so_many_wait_for_a_code_while_a_match_by_it_is_written() -> None:

@@ -81,6 +81,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     clients_show_what_the_server_holds(world, server)
     what_was_decided_is_in_force(world, server)
     blocks_are_those_of_the_journal(world, server)
+    progress_with_mistakes_is_kept(world)
     what_was_promised_stands(world, server)
     every_event_has_a_cause(world)
     a_code_leads_to_one_match(world)
@@ -279,6 +280,18 @@ def blocks_are_those_of_the_journal(world: "World", server: "SimulatedServer") -
         held = {other: each for other, each in session.blocks.items() if other is None or other in living}
         rows = kept.get(session.player, {})
         world.claim(held == rows, f"{session.info.name} has muted or blocked {held}, by the journal {rows}")
+
+
+def progress_with_mistakes_is_kept(world: "World") -> None:
+    """Of each acknowledged mistake of a player there is the most progress that was acknowledged, or more."""
+    kept = {
+        (player, puzzle): (due, times)
+        for player, puzzle, due, times in _all(world, "SELECT player, puzzle, due, times FROM mistakes")
+    }
+    living = {player for (player,) in _all(world, "SELECT id FROM players WHERE token_hash IS NOT NULL")}
+    for (player, puzzle), progress in world.learned.items():
+        is_there = kept.get((player, puzzle), ("", -1)) >= progress
+        world.claim(player not in living or is_there, f"player {player} has learned {puzzle} less than {progress}")
 
 
 def a_code_leads_to_one_match(world: "World") -> None:

@@ -109,6 +109,7 @@ class NodeView:
         self.peers, self.codes, self.swarm, self.loop = world.peers, world.codes, world.swarm, world.loop
         self.slept_ms, self.ahead_ms, self.clock_set_s = 0, world.ahead_ms, world.clock_set_s
         self.more_matches, self.unanswered_acts = world.more_matches, world.unanswered_acts
+        self.learned = world.learned
         self.now_ms, self.latest_ms, self.causes = world.now_ms, world.latest_ms, world.causes
         self._world, self._name = world, server.name
 

@@ -23,6 +23,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
+from ttt_net.messages import encode
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import SeekIndex, StandingSeeks
 from ttt_net.sdk.client_protocol import ClientProtocol, Patience
@@ -38,7 +39,7 @@ from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply, database, schema
-from ttt_net.server.journal.entries import WriteNote
+from ttt_net.server.journal.entries import KeepMistake, WriteNote
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -240,6 +241,17 @@ def _keep_offers(follow: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
+def _learn_anew(keep: Callable[..., None]) -> Callable[..., None]:
+    """Return what takes the last state of a mistake for the newest."""
+
+    def wrong(connection: sqlite3.Connection, entry: KeepMistake) -> None:
+        puzzle = encode(entry.mistake.puzzle).decode()
+        connection.execute("DELETE FROM mistakes WHERE player = ? AND puzzle = ?", (entry.player, puzzle))
+        keep(connection, entry)
+
+    return wrong
+
+
 PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "an ack before the commit": (Journal, "append", _acknowledge_before_the_commit),
     "a failed write taken for done": (Journal, "append", _take_a_failed_write_for_done),
@@ -280,6 +292,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
     "a clock that runs while the server stands still": (server_clock, "MOST_CHARGED_MS", lambda _: _FOR_EVER),
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),
+    "progress with a mistake that goes back": (apply, "_keep_mistake", _learn_anew),
     "a rating applied twice": (apply, "_rate_match", _rate_twice),
     "a time of day that goes back": (Match, "next_at_ms", _set_back),
     "an upgrade that loses invitations": (schema, "convert", _lose_invitations),

@@ -117,6 +117,8 @@ class Stage(ABC):
         self.judged_s = -1e9
         """When an admin asked for a sanction last."""
         self.pairings = Pairings(self)
+        self.learned: dict[tuple[int | None, str], tuple[str, int]] = {}
+        """The most progress with each mistake of a player that was acknowledged."""
         self.tried: dict[tuple[object, ...], list[int]] = {}
         """How often each move and each name was asked for by a player, and how often that was refused."""
         self.causes = Causes(self)
@@ -253,6 +255,13 @@ class Stage(ABC):
                 )
                 is_there = any(later) or self._concerns_seat("player", "other", "blocks", peer, request)
                 what = f"a mute by {peer.name} of side {request.side} of {request.match}"
+            case wire.LearnRequest(mistake=mistake):
+                query = "SELECT 1 FROM mistakes WHERE player = ? AND puzzle = ? AND (due, times) >= (?, ?)"
+                puzzle = msgspec.json.encode(mistake.puzzle).decode()
+                is_there = self._has(query, self.player_of(peer.token), puzzle, *mistake.progress)
+                what = f"{mistake} of {peer.name}"
+                known = self.player_of(peer.token), puzzle
+                self.learned[known] = max(self.learned.get(known, ("", 0)), mistake.progress)
             case wire.RenameRequest():
                 is_newest = not any(isinstance(each, wire.RenameRequest) for each in peer.talk.asked.values())
                 is_there = not is_newest or self.was_called(self.player_of(peer.token), request.name)

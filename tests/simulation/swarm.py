@@ -1,5 +1,6 @@
 """The features and faults of a seed: each world has some of both, so that rare combinations occur."""
 
+import datetime
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -89,6 +90,13 @@ def _mute(peer: "Peer") -> wire.MuteRequest:
     return wire.MuteRequest(0, name=name, on=peer.rng.random() < 0.5, **_seat(peer, name))
 
 
+def _mistake(peer: "Peer") -> wire.OwnMistake:
+    """Return one of a few mistakes, often known already, with more or less progress than before, of long ago."""
+    puzzle = wire.OwnPuzzle("tictactoe", [4], [peer.rng.randrange(3)])
+    due = datetime.date(2000, 1, 1) + datetime.timedelta(days=peer.rng.randrange(9))
+    return wire.OwnMistake(puzzle, "why", peer.rng.choice(["", due.isoformat()]), peer.rng.randint(0, wire.LEARNED))
+
+
 def _offer(peer: "Peer", kind: wire.OfferKind) -> wire.OfferRequest:
     match = peer.any_match()
     return wire.OfferRequest(0, match=match, kind=kind, ply=peer.ply_of(match))
@@ -135,6 +143,8 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "mute": (1, _mute),
     "block": (1, lambda peer: wire.BlockRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
     "blocks": (1, lambda peer: wire.BlocksRequest(0)),
+    "learn": (2, lambda peer: wire.LearnRequest(0, _mistake(peer))),
+    "mistakes": (1, lambda peer: wire.MistakesRequest(0, all=peer.rng.random() < 0.5)),
     "lobby": (2, lambda peer: wire.LobbyRequest(0, on=peer.rng.random() < 0.7)),
     "who": (1, lambda peer: wire.WhoRequest(0)),
     "matches": (1, lambda peer: wire.MatchesRequest(0)),

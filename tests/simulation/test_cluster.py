@@ -12,7 +12,7 @@ from ttt_net.clock import TimeControl
 
 SEEDS = range(1, 6)
 """Some; .ci/run lives through two hundred by `make simulate NODES=3`."""
-_TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range(1, 4):\n    trace = []\n    trace.append(failure_of(seed, None, trace, 3))\n    sys.stdout.write(f'{seed} {trace}')"  # noqa: E501
+_TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range(4, 7):\n    trace = []\n    trace.append(failure_of(seed, None, trace, 3))\n    sys.stdout.write(f'{seed} {trace}')"  # noqa: E501
 
 
 @pytest.mark.parametrize("first", SEEDS[::10])

@@ -23,7 +23,7 @@ _BEFORE = SCHEMA_VERSION - 1
 _TABLES_BEFORE = Path(__file__).parent.parent / "server" / "journal" / f"schema_{_BEFORE}.sql"
 """A journal of the schema before, of which the tables are needed."""
 _FORMATS = slice(18, 20)
-_ONLY_NOW = ("SELECT 1 FROM matches WHERE is_packed",)
+_ONLY_NOW = ("SELECT 1 FROM mistakes",)
 """Queries for rows that the last schema but one cannot hold."""
 _OF_CLUSTER = ("place", "nodes", "connected")
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ttt_net.clock import Clock
 from ttt_net.errors import Code, Refusal
@@ -14,12 +15,14 @@ from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.puzzles import puzzle_of
 from ttt_net.games.rules import draw_example, find_rules, play_example
 from ttt_net.messages import (
+    RETURNS,
     ClockInfo,
     CounterInfo,
     ExplanationInfo,
     GameInfo,
     GeometryInfo,
     NoteInfo,
+    OwnMistake,
     OwnPuzzle,
     PieceInfo,
     Position,
@@ -162,14 +165,37 @@ def describe_coming_puzzles(today: datetime.date, days: int) -> dict[str, Any]:
     return {"games": msgspec.to_builtins(games), "puzzles": told}
 
 
-def _describe_own(request: PuzzleRequest, own: OwnPuzzle, day: datetime.date) -> PuzzleReply:
-    """Return a mistake of a player's own as a puzzle. Raises `Refusal` if its position cannot be reached."""
+def checked_mistake(mistake: OwnMistake, now: datetime.date) -> OwnMistake:
+    """Return a mistake of a player's own as it is stored: returning within `RETURNS[-1]` days.
+
+    Raises `Refusal` if its position cannot be reached, if no better move is legal there, or if `due` is no day.
+    """
+    game, state = _reached(mistake.puzzle)
+    if not set(mistake.puzzle.better) & set(game.actions(state)):
+        raise Refusal(Code.ILLEGAL_MOVE, "none of the better moves is legal there")
+    try:
+        due = datetime.date.fromisoformat(mistake.due) if mistake.due else None
+    except ValueError:
+        raise Refusal(Code.BAD_MESSAGE, f"{mistake.due!r} is no day; write it as {now.isoformat()}") from None
+    latest = now + datetime.timedelta(days=RETURNS[-1])
+    puzzle = replace(mistake.puzzle, game=game.name)
+    return replace(mistake, puzzle=puzzle, due="" if due is None else min(due, latest).isoformat())
+
+
+def _reached(own: OwnPuzzle) -> tuple[Game[Any], Any]:
+    """Return the game and the position of a player's mistake. Raises `Refusal` if it cannot be reached."""
     game = find_game(own.game)
     state = game.initial if own.start is None else read_start(game, own.start)
     for move in own.moves:
         state = game.result(state, move)
     if game.is_terminal(state):
         raise Refusal(Code.MATCH_OVER, "the game is over there; there is no move to find")
+    return game, state
+
+
+def _describe_own(request: PuzzleRequest, own: OwnPuzzle, day: datetime.date) -> PuzzleReply:
+    """Return a mistake of a player's own as a puzzle. Raises `Refusal` if its position cannot be reached."""
+    game, state = _reached(own)
     position = describe_position(game, len(own.moves), state, is_over=False)
     if request.move is not None and request.move not in position.legal:
         game.result(state, request.move)  # raises the refusal that names the reason

@@ -21,6 +21,7 @@ from ttt_net.messages.types import (
     MoveNumber,
     OfferKind,
     Opponents,
+    OwnMistake,
     OwnPuzzle,
     Page,
     PauseSeconds,
@@ -425,6 +426,32 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
     ply: Ply | None = None
 
 
+class LearnRequest(Request, frozen=True):
+    """Keep a mistake of your own, or your progress with one (feature `mistakes`).
+
+    Mistakes in one position are the same. Of two states of a mistake, the server keeps the one with the later `due`, or
+    else with more `times`. So a request may be repeated, and those of several devices may cross.
+
+    An answer counts on or after `due`. After a right one, `times` is one more and `due` is 1, 3, 7 or 21 days later.
+    After a wrong one, `times` is 0 and `due` is the next day. With the fifth right answer in a row, the mistake is
+    learned, and `due` is the next day.
+
+    A `due` more than 21 days away is shortened. 200 mistakes are kept: learned ones make room first, then the oldest.
+    """
+
+    mistake: OwnMistake
+
+
+class MistakesRequest(Request, frozen=True, omit_defaults=True):
+    """Get a page of your mistakes that are due as `mistakes` (feature `mistakes`).
+
+    With `all`, get all that are kept, with those that are learned.
+    """
+
+    all: bool = False
+    page: Page = 1
+
+
 class StudyRequest(Request, frozen=True, omit_defaults=True):
     """Get a `study`: a match of strong bots for guessing the moves of one side (feature `study`).
 
@@ -561,6 +588,8 @@ AnyRequest = (
     | AnalyseRequest
     | HintRequest
     | PuzzleRequest
+    | LearnRequest
+    | MistakesRequest
     | StudyRequest
     | OrganiseRequest
     | TournamentsRequest

@@ -26,6 +26,7 @@ from ttt_net.messages.types import (
     OfferInfo,
     OfferKind,
     OutcomeInfo,
+    OwnMistake,
     OwnPuzzle,
     Phrase,
     PlayedTournament,
@@ -178,7 +179,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 
     `features` lists what not every server has:
 
-    - `guests`, `analyse`, `hint`, `puzzle`, `study`, `blocks`, `tournaments`: these requests, and guests
+    - `guests`, `analyse`, `hint`, `puzzle`, `study`, `blocks`, `mistakes`, `tournaments`: these requests, and guests
     - `organise`: players may make tournaments
     - `or_casual`: the field in `seek` and `challenge`
     - `seats`: `side` in `mute` and `report`
@@ -463,6 +464,15 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     last: int | None = None
 
 
+class MistakeList(ServerMessage, frozen=True, tag="mistakes"):
+    """A page of your mistakes on `day`, 20 of `count`: those that are due, the longest due first, or all."""
+
+    day: str
+    mistakes: list[OwnMistake]
+    count: int
+    page: int
+
+
 class StudyReply(ServerMessage, frozen=True, tag="study", omit_defaults=True):
     """A finished match of strong bots for guessing the moves of `side`, the `number`-th from 0 of `count`.
 
@@ -610,6 +620,7 @@ AnyServerMessage = (
     | AnalysisReply
     | HintReply
     | PuzzleReply
+    | MistakeList
     | StudyReply
     | Restarting
     | Sanctioned

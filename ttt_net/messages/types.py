@@ -1,8 +1,9 @@
 """The parts of messages: bounded numbers and texts, and structs that several share."""
 
-from typing import Annotated, Literal
+import datetime
+from typing import Annotated, Literal, Self
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from ttt_net.clock import Speed, TimeControl
 
@@ -16,6 +17,10 @@ MAX_POSITION_LENGTH = 500
 """The longest text of a position that a match may begin from."""
 MAX_OWN_MOVES, MAX_BETTER = 400, 60
 """The moves to a mistake of one's own that is asked as a puzzle, and the better moves, at most."""
+RETURNS = (1, 3, 7, 21)
+"""The days after which a solved mistake of one's own returns."""
+LEARNED = len(RETURNS) + 1
+"""How many times in a row a mistake is solved until it is learned, and returns no more."""
 UNSCORED: tuple[float, float] = (0, 0)
 """The score of a new series. One shared object: msgspec omits a tuple only if it *is* the default."""
 
@@ -26,6 +31,9 @@ Ply = Annotated[int, Meta(ge=0, le=100_000)]
 MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
 PositionText = Annotated[str, Meta(min_length=1, max_length=MAX_POSITION_LENGTH)]
 ShortText = Annotated[str, Meta(max_length=80)]
+LessonText = Annotated[str, Meta(max_length=300)]
+Day = Annotated[str, Meta(max_length=10)]
+Times = Annotated[int, Meta(ge=0, le=LEARNED)]
 GameName = Annotated[str, Meta(max_length=40)]
 Page = Annotated[int, Meta(ge=1, le=10_000)]
 Level = Annotated[int, Meta(ge=1, le=8)]
@@ -201,6 +209,55 @@ class OwnPuzzle(Struct, frozen=True, omit_defaults=True):
     better: Annotated[list[MoveNumber], Meta(min_length=1, max_length=MAX_BETTER)]
     moves: Annotated[list[MoveNumber], Meta(max_length=MAX_OWN_MOVES)] = []
     start: PositionText | None = None
+
+
+class OwnMistake(Struct, frozen=True, omit_defaults=True):
+    """A mistake of a match of one's own, as a puzzle that returns on the day `due` (UTC; empty: at once).
+
+    `text` is the lesson of the match. `times` is how many times in a row it was solved; after 5 it is learned.
+    """
+
+    puzzle: OwnPuzzle
+    text: LessonText = ""
+    due: Day = ""
+    times: Times = 0
+
+    @property
+    def position(self) -> tuple[str, str | None, list[int]]:
+        """The position that it is about: two mistakes in one position are the same."""
+        return self.puzzle.game, self.puzzle.start, self.puzzle.moves
+
+    @property
+    def progress(self) -> tuple[str, int]:
+        """The progress, to be compared: of two states of a mistake, the greater one counts, whichever comes first.
+
+        An answer only counts on or after the due day and sets a later one, so no answer is counted twice.
+        """
+        return self.due, self.times
+
+    def is_due(self, today: str) -> bool:
+        """Tell whether it returns on that day, or was to return before."""
+        return self.times < LEARNED and self.due <= today
+
+    def answered(self, today: str, *, is_right: bool) -> Self:
+        """Return it after an answer on that day. Unless it was due, the answer changes nothing.
+
+        Solved, it returns after 1, 3, 7 and 21 days, and is then learned. Otherwise it begins again the next day.
+        """
+        if not self.is_due(today):
+            return self
+        times = self.times + 1 if is_right else 0
+        wait = RETURNS[times - 1] if 0 < times < LEARNED else 1
+        return structs.replace(self, due=_day_after(today, wait), times=times)
+
+    def made_again(self) -> Self:
+        """Return it after it was made again: a learned one begins anew, two days after it was learned."""
+        is_learned = self.times == LEARNED and self.due
+        return structs.replace(self, due=_day_after(self.due, 1), times=0) if is_learned else self
+
+
+def _day_after(day: str, days: int) -> str:
+    return (datetime.date.fromisoformat(day) + datetime.timedelta(days=days)).isoformat()
 
 
 class ClockInfo(Struct, frozen=True):

@@ -57,6 +57,8 @@ _QUESTION = (
     | messages.AnalyseRequest
     | messages.HintRequest
     | messages.PuzzleRequest
+    | messages.LearnRequest
+    | messages.MistakesRequest
     | messages.StudyRequest
     | messages.MuteRequest
     | messages.BlockRequest

@@ -22,6 +22,8 @@ Blocks = Mapping[PlayerId | None, bool]
 """A player's muted players or, if true, blocked players. None means everybody, who can only be muted."""
 MAX_BLOCKS = 200
 """The maximal number of muted and blocked players of one player."""
+MAX_MISTAKES = 200
+"""The maximal number of mistakes to learn from of one player."""
 
 
 class Player(NamedTuple):

@@ -1,19 +1,22 @@
 """Names and accounts of players, and their questions about the past, over real sockets."""
 
+import datetime
 import random
 import re
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.server.accounts.house import House, elsewhere
+from tests.server.accounts.house import Caller, House, elsewhere
 from tests.server.peer import Peer
 from tests.server.rated import rated_match
 from tests.server.running import Server, running, until
 from ttt_net import messages as wire
 from ttt_net.errors import Closing
 from ttt_net.games.records import read_record
+from ttt_net.server.journal import apply
 from ttt_net.server.journal.entries import AuditNote, KeepInvitation
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
@@ -375,6 +378,57 @@ async def test_a_match_of_strong_bots_is_sent_for_guessing_its_moves(tmp_path: P
         assert (await ann.hear("study"))["number"] == 1
         await ann.ok("study")
         assert await ann.refused("study") == "too_fast"
+
+
+async def test_mistakes_are_kept_with_the_player_on_every_device_until_they_are_forgotten(tmp_path: Path) -> None:
+    mistake = {"puzzle": {"game": "tictactoe", "better": [4], "moves": [0]}, "text": "The centre was free."}
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        today = (await listed(ann))["day"]
+        for _ in range(2):
+            await ann.ok("learn", mistake=mistake)
+        assert await listed(ann) == {"type": "mistakes", "day": today, "mistakes": [mistake], "count": 1, "page": 1}
+        assert (await listed(bob))["mistakes"] == []
+        later = (datetime.date.fromisoformat(today) + datetime.timedelta(days=1)).isoformat()
+        phone = await server.connect()
+        await phone.hello(token=ann.token)
+        solved = mistake | {"due": later, "times": 1}
+        await phone.ok("learn", mistake=solved)
+        await phone.ok("learn", mistake=mistake)
+        assert (await listed(phone))["mistakes"] == []
+        assert (await listed(phone, all=True))["mistakes"] == [solved]
+        assert await phone.refused("learn", mistake=mistake | {"due": "soon"}) == "bad_message"
+        await phone.ok("forget", name="Ann")
+        assert await server.execute("SELECT * FROM mistakes") == []
+
+
+async def listed(peer: Peer, **which: object) -> dict[str, Any]:
+    await peer.ok("mistakes", **which)
+    return await peer.hear("mistakes")
+
+
+def test_mistakes_have_a_rate_and_count_against_the_bytes_of_their_address() -> None:
+    house = House(lessons=Rate(2, 600.0), daily_mb=1)
+    ann, bob, cid = (house.enter(name=name) for name in ("Ann", "Bob", "Cid"))
+    request = wire.LearnRequest(9, wire.OwnMistake(wire.OwnPuzzle("tictactoe", [4], [0]), "why"))
+    size = len(wire.encode(request))
+    for link in (ann, bob, cid):
+        link.take()
+
+    def answer(link: Caller) -> str:
+        house.ask(link, request)
+        house.deliver()
+        (told,) = link.take()
+        return told
+
+    house.services.rate_limiter.wrote(ann.metered_as, 750_001 - size)
+    assert answer(ann) == "ok", "a quarter of the bytes is kept for matches"
+    assert answer(bob) == "too_fast"
+    house.now_ms += 86_400_000
+    assert [answer(cid) for _ in range(3)] == ["ok", "ok", "too_fast"]
+    house.now_ms += 600_000
+    with mock.patch.object(apply, "LEARNED", object()):
+        assert answer(cid) == "storage"
 
 
 async def test_a_long_match_is_replayed_in_pages(tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ def test_guests_may_be_rejected_and_players_are_not() -> None:
 def test_a_welcome_names_what_the_host_offers(chat: bool, guests: bool) -> None:
     house = House(allow_chat=chat, allow_guests=guests)
     told = house.enter(name="Ann").welcome
-    always = {"puzzle", "study", "seats", "blocks", "tournaments", "or_casual"}
+    always = {"puzzle", "study", "mistakes", "seats", "blocks", "tournaments", "or_casual"}
     offered = {name for name, is_offered in (("chat", chat), ("guests", guests)) if is_offered}
     assert always <= set(told.features)
     assert set(told.features) & {"chat", "guests"} == offered

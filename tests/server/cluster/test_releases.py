@@ -13,7 +13,7 @@ from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, ConfigurationError, Refusal
-from ttt_net.messages import PlayerInfo, Started
+from ttt_net.messages import OwnMistake, OwnPuzzle, PlayerInfo, Started
 from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream, as_of_form
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
@@ -25,6 +25,7 @@ from ttt_net.server.journal.entries import (
     BeginBoards,
     CloseReports,
     FileReport,
+    KeepMistake,
     PackMatches,
     SetBlock,
 )
@@ -40,6 +41,7 @@ SHAPES = {
     5: ("1a6c96975941a07e", 12),
     6: ("1a6c96975941a07e", 12),
     7: ("8b3e3d40659b00bd", 13),
+    8: ("c63d37bc657cc711", 14),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
@@ -54,6 +56,7 @@ MESSAGES = {
     5: "50be2817fc052d2c",
     6: "50be2817fc052d2c",
     7: "50be2817fc052d2c",
+    8: "50be2817fc052d2c",
 }
 """The hash of the schema of messages beside the log, for each form so far."""
 
@@ -118,6 +121,10 @@ def test_new_entries_are_refused_or_written_in_the_old_form_until_the_new_form_i
     assert as_of_form(packing, 7) is packing
     with pytest.raises(Refusal, match=UPGRADING):
         as_of_form(packing, 6)
+    learning = KeepMistake(1, OwnMistake(OwnPuzzle("tictactoe", [4])), 9)
+    assert as_of_form(learning, 8) is learning
+    with pytest.raises(Refusal, match=UPGRADING):
+        as_of_form(learning, 7)
     nodes = Nodes("a", "c", forms=(1, 1))
     newer = nodes.start("b", 2)
     for name in ("ann", "bob"):

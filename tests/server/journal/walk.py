@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from tests.server.journal.jobs import committed
 from ttt_net.clock import TimeControl
-from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Rematched, Started, Tookback
+from ttt_net.messages import Ended, MatchEvent, OwnMistake, OwnPuzzle, Played, PlayerInfo, Rematched, Started, Tookback
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.sanctions import Act, Sanction, of_player
 from ttt_net.server.journal import entries
@@ -26,7 +26,7 @@ _STEPS = (
     + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe", "pack"]
     + ["report", "block"] * 3 + ["close", "close_all"]
     + ["open", "enter", "round"] * 3
-    + ["appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
+    + ["learn"] * 2 + ["appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
 )  # fmt: skip
 
 
@@ -135,6 +135,11 @@ class Walk:
         other = self.rng.choice([None, self._player(), self._player()])
         act: Literal["mute", "block"] = "mute" if other is None else self.rng.choice(["mute", "block"])
         return entries.SetBlock(self._player(), other, act, self.rng.random() < 0.8, 3)
+
+    def _learn(self) -> AnyEntry:
+        due, times = self.rng.choice(["", "2026-11-27", "2026-11-28", "2026-12-04"]), self.rng.randint(0, 5)
+        puzzle = OwnPuzzle(self.rng.choice(_GAMES), [self.rng.randrange(9)], [self.rng.randrange(7)])
+        return entries.KeepMistake(self._player(), OwnMistake(puzzle, "why", due, times), 3)
 
     def _report(self) -> AnyEntry:
         reporter, reported = self._player(), self._player()

@@ -7,19 +7,21 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.games.values import is_always_casual
+from ttt_net.matches.description import checked_mistake, day_of
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import SessionService, checked_here
 from ttt_net.server.journal import Asker, PastQuestion, queries
+from ttt_net.server.journal.entries import KeepMistake
 from ttt_net.server.journal.past import PastAnswer
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.matchmaking.tournament_service import Tournaments
-from ttt_net.server.players import FORGOTTEN, PlayerId, still_playing
+from ttt_net.server.players import FORGOTTEN, MAX_MISTAKES, PlayerId, still_playing
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import name_key
 
-AccountRequest = wire.RenameRequest | wire.ForgetRequest
+AccountRequest = wire.RenameRequest | wire.ForgetRequest | wire.LearnRequest
 PastRequest = (
     wire.ProfileRequest
     | wire.HistoryRequest
@@ -27,6 +29,7 @@ PastRequest = (
     | wire.ReplayRequest
     | wire.RecordRequest
     | wire.BlocksRequest
+    | wire.MistakesRequest
 )
 
 
@@ -54,6 +57,8 @@ class AccountService:
                 self._rename(session, request)
             case wire.ForgetRequest():
                 self._forget(session, request)
+            case wire.LearnRequest():
+                self._learn(session, request)
             case _:
                 assert_never(request)
 
@@ -89,6 +94,19 @@ class AccountService:
         self._services.players.leaving.add(session.player)
         self._registry.withdraw(session.player)  # a match that begins now would keep their name
         self._services.journal.forget(session.subject, done, failed)
+
+    def _learn(self, session: Session, request: wire.LearnRequest) -> None:
+        """Store a mistake of the player, or their progress with one; `ok` follows once it is in the journal."""
+        limiter, address = self._services.rate_limiter, session.connection.metered_as
+        limiter.spend("lessons", session.player, address)
+        limiter.may_write(address, is_new=True)
+        mistake = checked_mistake(request.mistake, day_of(self._services.wall_ms()))
+        limiter.wrote(address, len(wire.encode(request)))
+        self._services.journal.keep_mistake(
+            KeepMistake(session.player, mistake, MAX_MISTAKES),
+            partial(session.ok, request.id),
+            partial(session.refuse, request.id),
+        )
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Show a player under a name that this node or another one of the cluster has written, and send it to them."""
@@ -181,6 +199,8 @@ class HistoryService:
                 return queries.RecordQuery(request, asker)
             case wire.BlocksRequest():
                 return queries.BlocksQuery(asker)
+            case wire.MistakesRequest():
+                return queries.MistakesQuery(request, asker, day_of(self._services.wall_ms()).isoformat())
             case _:
                 assert_never(request)
 

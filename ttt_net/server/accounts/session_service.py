@@ -262,6 +262,7 @@ class SessionService:
             "hint": self._coach.is_open,
             "puzzle": True,
             "study": True,
+            "mistakes": True,
             "seats": True,
             "blocks": True,
             "tournaments": True,

@@ -14,7 +14,7 @@ _ALL_ACTS = (*get_args(PlayerAct), *get_args(AddressAct))
 _OF_CROWDS = {"registrations": 2, "openings": 20}
 """How often each player of a crowd may do what is limited for addresses: a page opens up to six connections."""
 TOLD = frozenset(
-    {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
+    {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks", "lessons"}
     | {"challenges", "tournaments", "matches", "writes", "bytes"}
 )
 """Limits that the nodes of a cluster count together; other limits protect a single node."""

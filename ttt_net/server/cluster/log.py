@@ -40,6 +40,7 @@ from ttt_net.server.journal.entries import (
     CloseReports,
     FileReport,
     JournalEntry,
+    KeepMistake,
     PackMatches,
     SetBlock,
 )
@@ -61,7 +62,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer if no node answers the subject; real answers are not empty."""
-FORM = 7
+FORM = 8
 """The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
 A release that adds an entry or a field, or applies one differently, increases it. That release still applies older
@@ -371,6 +372,7 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
         or (form < 4 and isinstance(entry, _SINCE_4))
         or (form < 5 and isinstance(entry, AppendTournament) and _has_terms_of_5(entry.facts[0]))
         or (form < 7 and isinstance(entry, PackMatches))
+        or (form < 8 and isinstance(entry, KeepMistake))
     ):
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
     if form < 3 and isinstance(entry, AppendEvents) and not entry.is_plain:

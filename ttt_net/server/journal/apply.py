@@ -5,6 +5,7 @@ invalid entry raises `Refusal`, or an error of SQLite, whose triggers enforce in
 without gaps, a match is counted once). The caller then rolls back.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import msgspec
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.games import Reason
-from ttt_net.messages import Ended, MatchEvent, Played, RatingChange, Started, Tookback, decode_event, encode
+from ttt_net.messages import LEARNED, Ended, MatchEvent, Played, RatingChange, Started, Tookback, decode_event, encode
 from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, rated
 from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
@@ -73,6 +74,8 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             return _set_block(connection, entry)
         case entries.FileReport():
             return _file_report(connection, entry)
+        case entries.KeepMistake():
+            _keep_mistake(connection, entry)
         case entries.CloseReport():
             _close_report(connection, entry)
         case entries.CloseReports():
@@ -394,6 +397,7 @@ def _forget(connection: sqlite3.Connection, player: PlayerId, token_key: str | N
     connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
     connection.execute("DELETE FROM invitations WHERE player = ?", (player,))
     connection.execute("DELETE FROM blocks WHERE player = ? OR other = ?", (player, player))
+    connection.execute("DELETE FROM mistakes WHERE player = ?", (player,))
     own = of_player(player)
     if token_key is None:
         connection.execute("DELETE FROM sanctions WHERE player = ? AND whom = ?", (player, own))
@@ -570,6 +574,30 @@ def _made_room(connection: sqlite3.Connection, at_ms: int, weight: int) -> bool:
         (at_ms, MADE_ROOM, weight),
     )
     return closed.rowcount > 0
+
+
+def _keep_mistake(connection: sqlite3.Connection, entry: entries.KeepMistake) -> None:
+    _refuse_forgotten(connection, entry.player)
+    mistake = entry.mistake
+    position = hashlib.sha256(msgspec.json.encode(mistake.position)).digest()[:16]
+    connection.execute(  # compared as `OwnMistake.progress`
+        "INSERT INTO mistakes (player, position, puzzle, text, due, times) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET due = excluded.due, times = excluded.times"
+        " WHERE (excluded.due, excluded.times) > (due, times)",
+        (
+            entry.player,
+            position,
+            msgspec.json.encode(mistake.puzzle).decode(),
+            mistake.text,
+            mistake.due,
+            mistake.times,
+        ),
+    )
+    connection.execute(
+        "DELETE FROM mistakes WHERE number IN (SELECT number FROM mistakes WHERE player = ?"
+        " ORDER BY times = ?, number DESC LIMIT -1 OFFSET ?)",
+        (entry.player, LEARNED, entry.most),
+    )
 
 
 # The acts of the host and of moderators.

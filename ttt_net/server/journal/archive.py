@@ -26,6 +26,7 @@ from ttt_net.server.journal.queries import (
     LeaderboardQuery,
     MatchDataQuery,
     MatchesQuery,
+    MistakesQuery,
     PastQuery,
     ProfileQuery,
     RecordQuery,
@@ -264,6 +265,8 @@ class Archive:
                 message = past.leaderboard(connection, *query)
             case BlocksQuery():
                 message = past.blocks(connection, *query)
+            case MistakesQuery():
+                message = past.mistakes(connection, *query)
             case MatchDataQuery():
                 return past.data_of_match(connection, *query)
             case MatchesQuery():

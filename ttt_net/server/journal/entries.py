@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from ttt_net.messages import Ended, MatchEvent, RatingChange, ReportReason, Started
+from ttt_net.messages import Ended, MatchEvent, OwnMistake, RatingChange, ReportReason, Started
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction
 from ttt_net.server.players import PlayerId
@@ -190,6 +190,18 @@ class FileReport(JournalEntry, frozen=True, tag=True):
     """
 
 
+class KeepMistake(JournalEntry, frozen=True, tag=True):
+    """Store a mistake of a player, or their progress with one.
+
+    Of two states of a mistake, the one with more progress stays, so entries may be repeated, and their order does not
+    matter. Beyond `most`, the oldest learned ones are dropped, then the oldest. Refused if the player is deleted.
+    """
+
+    player: PlayerId
+    mistake: OwnMistake
+    most: int
+
+
 # The acts of the host and of moderators.
 
 
@@ -346,6 +358,7 @@ AnyEntry = (
     | WriteNote
     | SetBlock
     | FileReport
+    | KeepMistake
     | CloseReport
     | CloseReports
     | AppointModerator

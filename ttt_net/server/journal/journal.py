@@ -176,6 +176,10 @@ class Journal:
         """Store a player's report of another; `done` gets its number."""
         self._ledger.append(report, done, failed)
 
+    def keep_mistake(self, entry: entries.KeepMistake, done: Callable[[], None], failed: Failed) -> None:
+        """Store a mistake of a player, or their progress with one."""
+        self._ledger.append(entry, lambda _: done(), failed)
+
     # The acts of the host and of moderators.
 
     def sanctions(self, done: Callable[[list[Sanction]], None], failed: Failed) -> None:

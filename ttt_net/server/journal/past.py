@@ -186,6 +186,23 @@ def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:
     return wire.BlockList(blocked, muted, connection.execute(everybody, (asker,)).fetchone() is not None)
 
 
+def mistakes(
+    connection: sqlite3.Connection, said: wire.MistakesRequest, asker: PlayerId, today: str
+) -> wire.MistakeList:
+    """Return a page of a player's mistakes: those that are due, the longest due first, or all, the oldest first."""
+    rows = connection.execute(
+        "SELECT puzzle, text, due, times FROM mistakes WHERE player = ? AND (? OR (times < ? AND due <= ?))"
+        " ORDER BY iif(?, '', due), number",
+        (asker, said.all, wire.LEARNED, today, said.all),
+    ).fetchall()
+    first = (said.page - 1) * PAGE
+    found = [
+        wire.OwnMistake(msgspec.json.decode(puzzle, type=wire.OwnPuzzle), *rest)
+        for puzzle, *rest in rows[first : first + PAGE]
+    ]
+    return wire.MistakeList(today, found, len(rows), said.page)
+
+
 def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
     return wire.RatingInfo(
         game, speed, rating.shown, round(rating.deviation), rating.games, provisional=rating.is_provisional

@@ -157,6 +157,14 @@ class BlocksQuery(NamedTuple):
     asker: PlayerId
 
 
+class MistakesQuery(NamedTuple):
+    """A page of the asker's mistakes, as a `MistakeList`."""
+
+    said: wire.MistakesRequest
+    asker: PlayerId
+    today: str
+
+
 class FinishedQuery(NamedTuple):
     """A finished match, as an `ArchivedMatch`. Refused with `NOT_FINISHED` if it is live."""
 
@@ -194,6 +202,7 @@ PastQuery = (
     | ReplayQuery
     | RecordQuery
     | BlocksQuery
+    | MistakesQuery
     | MatchDataQuery
     | MatchesQuery
 )

@@ -14,7 +14,7 @@ from ttt_net.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 
 SCHEMA = """
 CREATE TABLE players (
@@ -212,6 +212,17 @@ CREATE TABLE blocks (                   -- whom players have muted or blocked, t
 ) STRICT;
 CREATE UNIQUE INDEX blocks_of_player ON blocks (player, coalesce(other, 0));
 CREATE INDEX blocks_of_other ON blocks (other) WHERE other IS NOT NULL;
+
+CREATE TABLE mistakes (                 -- mistakes of players, as puzzles that return to them; the oldest first
+    number INTEGER PRIMARY KEY,
+    player INTEGER NOT NULL REFERENCES players (id),
+    position BLOB NOT NULL,             -- a hash of the position: see apply
+    puzzle TEXT NOT NULL,               -- JSON, as messages.OwnPuzzle has it
+    text TEXT NOT NULL,                 -- the lesson
+    due TEXT NOT NULL,                  -- the day on which it returns; empty: at once
+    times INTEGER NOT NULL,             -- how many times in a row it was solved; messages.LEARNED: it is learned
+    UNIQUE (player, position)
+) STRICT;
 
 CREATE TABLE sanctions (
     act TEXT NOT NULL,                  -- ban or mute

@@ -190,6 +190,7 @@ PlayerAct = Literal[
     "chats",
     "hints",
     "inquiries",
+    "lessons",
     "matches",
     "messages",
     "renames",
@@ -247,6 +248,7 @@ class Limits:
     chats: Rate = setting(Rate(6, 10.0), "chat messages of one player")
     reports: Rate = setting(Rate(5, 3_600.0), "reports by one player")
     blocks: Rate = setting(Rate(60, 600.0), "mutes and blocks of other players by one player")
+    lessons: Rate = setting(Rate(60, 600.0), "mistakes to learn from, and answers to them, that one player stores")
     challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
     allow_tournaments: bool = setting(True, "allow players to make tournaments; the host always can")
     tournaments: Rate = setting(Rate(3, 3_600.0), "tournaments that one player makes")

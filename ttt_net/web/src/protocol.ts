@@ -364,6 +364,11 @@ export interface LeaderboardRequest {
   people?: boolean;
 }
 
+export interface LearnRequest {
+  type: "learn";
+  mistake: OwnMistake;
+}
+
 export interface ListedPlayer {
   name: string;
   bot?: string;
@@ -426,6 +431,20 @@ export interface MatchLesson {
 
 export interface MatchesRequest {
   type: "matches";
+}
+
+export interface MistakeList {
+  type: "mistakes";
+  day: string;
+  mistakes: OwnMistake[];
+  count: number;
+  page: number;
+}
+
+export interface MistakesRequest {
+  type: "mistakes";
+  all?: boolean;
+  page?: number;
 }
 
 export interface MuteRequest {
@@ -498,6 +517,13 @@ export interface OutcomeInfo {
   winner: number | null;
   reason: string;
   fault?: string;
+}
+
+export interface OwnMistake {
+  puzzle: OwnPuzzle;
+  text?: string;
+  due?: string;
+  times?: number;
 }
 
 export interface OwnPuzzle {
@@ -1049,6 +1075,8 @@ export type Request =
   | AnalyseRequest
   | HintRequest
   | PuzzleRequest
+  | LearnRequest
+  | MistakesRequest
   | StudyRequest
   | OrganiseRequest
   | TournamentsRequest
@@ -1097,6 +1125,7 @@ export type ServerMessage =
   | AnalysisReply
   | HintReply
   | PuzzleReply
+  | MistakeList
   | StudyReply
   | Restarting
   | Sanctioned
