@@ -160,6 +160,9 @@ def test_players_get_all_their_data_as_json_also_private_matches_and_many(club: 
         mine.release()
         await bob.hello(name="Ben")
         await ann.ok("block", name="Bob", on=True)
+        for move in range(21):
+            puzzle = {"game": "gomoku", "better": [200], "moves": [move]}
+            await ann.ok("learn", mistake={"puzzle": puzzle})
         for number in range(20):
             if number < 3:
                 await ann.ok("invite", game="tictactoe")
@@ -183,6 +186,7 @@ def test_players_get_all_their_data_as_json_also_private_matches_and_many(club: 
     assert (told["profile"]["won"], told["profile"]["lost"]) == (1, 20)
     assert [each["game"] for each in told["profile"]["ratings"]] == ["connect4"]
     assert told["blocks"]["blocked"] == ["Bob"]
+    assert [each["puzzle"]["moves"] for each in told["mistakes"]] == [[move] for move in range(21)]
     assert len({each["match"]["match"] for each in told["matches"]}) == 21, "more than a page, and more than a burst"
     assert [each["match"].get("private", False) for each in told["matches"]] == [False] * 17 + [True] * 3 + [False]
     assert "\n1. 1 [3:00]\n2. 2 [3:00]\n" in told["matches"][-1]["record"]

@@ -15,6 +15,7 @@ from ttt_net.client.screens.advice import due_requests
 from ttt_net.client.screens.board_play import followed, leads_on
 from ttt_net.client.screens.lobby_screen import featured_watched
 from ttt_net.client.screens.offers import as_understood
+from ttt_net.client.screens.puzzle import mistakes_wanted
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules_screen import opening
 from ttt_net.client.screens.screen import has_room_for_picture
@@ -105,6 +106,8 @@ class Controller(Protocol):
 
 _IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
 """Refusals of a seek that would be rejected again."""
+_LATER = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE, Code.UNKNOWN_OUTCOME)
+"""Refusals of a mistake that may be sent again."""
 _CALM_MS = 10
 """A change of latency too small to display."""
 
@@ -169,6 +172,10 @@ class ClientController:
         self._may_be_guest = may_be_guest
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
+        self._learning: messages.LearnRequest | None = None
+        """The mistake of ours that is on its way to the server."""
+        self._unlearned: list[messages.OwnPuzzle] = []
+        """The mistakes that the server has rejected on this connection."""
         self._followed: set[str] = set()
         """The tournaments that the server was asked to tell on this connection."""
 
@@ -216,8 +223,10 @@ class ClientController:
         if world.entered not in (entered, "") and world.seeking is not None:
             self.do(Send(messages.UnseekRequest(0)))  # another match would keep us from the round
         self._say(due_requests(self.display, event))
+        self._say(mistakes_wanted(self.display, event))
         if isinstance(event, messages.ServerMessage):
             self._say(screen_of(self.display).asks_next(self.display, event))
+        self._keep_mistakes(event)
         if self._keep_achievements is not None and self.display.achieved is not achieved:
             self._keep_achievements(self.display.achieved)
         self._note_unfinished(event)
@@ -233,6 +242,26 @@ class ClientController:
                 self._take_answer(event)
         self._look_around()
         self._end_with_server()
+
+    def _keep_mistakes(self, event: WorldEvent) -> None:
+        """Send our mistakes to the server that keeps them, one after the other; they stay here until it has them."""
+        match event:
+            case messages.Welcome():
+                self._learning, self._unlearned = None, []
+            case Answered(messages.LearnRequest() as request, messages.Ok()):
+                achieved = self.display.achieved.with_sent(request.mistake, self.display.account)
+                self.display, self._learning = replace(self.display, achieved=achieved), None
+            case Answered(messages.LearnRequest() as request, messages.Refused(code=code)):
+                if code not in _LATER:  # otherwise it waits for the next connection
+                    self._unlearned.append(request.mistake.puzzle)
+                    self._learning = None
+        account = self.display.learns_at
+        if not account or self._learning is not None or self.display.world.link is not LinkState.ONLINE:
+            return
+        mistake = self.display.achieved.unsent(account, self._unlearned)
+        if mistake is not None:
+            self._learning = messages.LearnRequest(0, mistake)
+            self._say((self._learning,))
 
     def _show(self, match: messages.Snapshot, watched: str | None) -> None:
         """Introduce a match; stop watching another match if one of ours has taken its place on the screen."""

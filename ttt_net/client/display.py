@@ -170,6 +170,8 @@ class Display:
     """Whether everybody is muted."""
     achieved: Achievements = field(default_factory=Achievements)
     """The puzzles solved and levels beaten on this machine."""
+    account: str = ""
+    """The server, and our name there, if we have an account; empty for guests and without a server."""
     replay: ReplayState | None = None
     """The current or last replay."""
     guessing: Guessing | None = None
@@ -191,6 +193,11 @@ class Display:
     def as_guest_of(self, code: str) -> "Display":
         """Leave this connection for another one, as a guest in a tournament. Our matches and server go on."""
         return replace(self, is_leaving=True, is_match_kept=True, is_serving_on=True, guest_of=code)
+
+    @property
+    def learns_at(self) -> str:
+        """The account with which the server keeps our mistakes to learn from; empty: only this machine does."""
+        return self.account if "mistakes" in self.world.features else ""
 
     @property
     def match(self) -> Snapshot | None:

@@ -254,6 +254,8 @@ def _result(match: messages.FinishedMatch) -> str:
 
 ANSWER_S = 10.0
 """How long to wait for an answer, or for the next one if there are several."""
+_MOST_PAGES = 100
+"""The pages of mistakes that are asked for; a server has ten at most."""
 _TRIES = 5
 """How often a question is repeated that came too soon."""
 _ONCE = ReconnectLimits(0, 0)
@@ -276,6 +278,8 @@ class OwnData(msgspec.Struct, frozen=True):
     """When it was asked for (UTC)."""
     profile: messages.ProfileReply
     blocks: messages.BlockList
+    mistakes: list[messages.OwnMistake]
+    """Those to learn from, and learned ones."""
     matches: list[OwnMatch]
     """The newest first, private ones included."""
 
@@ -408,6 +412,12 @@ async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) ->
         await ask(messages.ProfileRequest(0), messages.ProfileReply),
         await ask(messages.BlocksRequest(0), messages.BlockList),
     )
+    mistakes: list[messages.OwnMistake] = []
+    for number in range(1, _MOST_PAGES if "mistakes" in client.welcome.features else 1):
+        found = await ask(messages.MistakesRequest(0, all=True, page=number), messages.MistakeList)
+        mistakes += found.mistakes
+        if not found.mistakes or len(mistakes) >= found.count:
+            break
     matches: list[OwnMatch] = []
     page = await ask(messages.HistoryRequest(0), messages.HistoryReply)
     while True:
@@ -423,7 +433,7 @@ async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) ->
             print(f"{len(matches)} matches, more are coming ...", file=sys.stderr)
         page = await ask(messages.HistoryRequest(0, before=page.before), messages.HistoryReply)
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    text = msgspec.json.encode(OwnData(options.server, at, profile, blocks, matches))
+    text = msgspec.json.encode(OwnData(options.server, at, profile, blocks, mistakes, matches))
     return (text if options.is_json else msgspec.json.format(text)).decode()
 
 

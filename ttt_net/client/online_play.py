@@ -62,6 +62,7 @@ async def play(
         controller.display,
         has_server_picker=is_on_screen and options.has_server_picker,
         achieved=load_achievements() if is_read else Achievements(),
+        account="" if options.is_guest or not is_read else f"{options.server} {mine.name}",
     )
     await show(controller, mailbox)
     return ending_of(controller.display, options)

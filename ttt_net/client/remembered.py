@@ -7,19 +7,19 @@ import datetime
 import json
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import structs
 
 from ttt_net.client.address import MAX_LEVEL, Alone, LookOn, Order, Together
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.messages import MAX_NAME_CELLS, OwnPuzzle
+from ttt_net.messages import LEARNED, MAX_NAME_CELLS, MistakeList, OwnMistake, OwnPuzzle
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.text import clean, name_key
@@ -29,10 +29,8 @@ FILE_OF_CHOICES = "local.json"
 FILE_OF_RULES = "rules_seen.json"
 FILE_OF_UNFINISHED = "unfinished.json"
 RULES_VARIABLE = "TTT_NET_RULES"
-RETURNS = (1, 3, 7, 21)
-"""The days after which a solved mistake of one's own returns."""
 MAX_MISTAKES = 200
-"""The number of mistakes to learn from; the newest are kept."""
+"""The number of mistakes to learn from; learned ones make room first, then the oldest."""
 MAX_DAYS = 1_000
 """The number of remembered days with a solved puzzle; the newest are kept."""
 _MAX_GAMES = 200
@@ -43,16 +41,13 @@ _LEVELS = range(1, 9)
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
-class OwnMistake(Struct, frozen=True):
-    """A mistake of a match of one's own, as a puzzle that returns."""
+class KeptMistake(OwnMistake, frozen=True, omit_defaults=True):
+    """A mistake of one's own as this machine keeps it, and whether a server keeps it too."""
 
-    puzzle: OwnPuzzle
-    text: str
-    """The lesson of the match."""
-    due: str = ""
-    """The day on which it returns; empty: with the next puzzle."""
-    times: int = 0
-    """How many times in a row it was solved."""
+    account: str = ""
+    """The server, and the name there, of the player whose mistake it is; empty: it belongs to no account yet."""
+    is_sent: bool = False
+    """Whether the server has this state of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +56,69 @@ class Achievements:
 
     solved: tuple[str, ...] = ()
     beaten: Mapping[str, int] = field(default_factory=lambda: _NONE)
-    mistakes: tuple[OwnMistake, ...] = ()
+    mistakes: tuple[KeptMistake, ...] = ()
 
-    def with_mistake(self, puzzle: OwnPuzzle, text: str) -> "Achievements":
-        """Return the achievements with one more mistake to learn from, unless it is known; the oldest make room."""
-        if self.mistake(puzzle) is not None:
-            return self
-        return replace(self, mistakes=(*self.mistakes, OwnMistake(puzzle, text))[-MAX_MISTAKES:])
+    def with_mistake(self, puzzle: OwnPuzzle, text: str, account: str = "") -> "Achievements":
+        """Return the achievements with one more mistake to learn from; one that is being learned stays as it is."""
+        known = self.mistake(puzzle, account)
+        if known is None:
+            return self._with(KeptMistake(puzzle, text, account=account))
+        again = known.made_again()
+        return self if again is known else self._with(structs.replace(again, is_sent=False))
 
-    def mistake(self, puzzle: OwnPuzzle) -> OwnMistake | None:
-        """Return the mistake in that position, if it is kept."""
-        where = (puzzle.game, puzzle.start, puzzle.moves)
-        kept = (each for each in self.mistakes if (each.puzzle.game, each.puzzle.start, each.puzzle.moves) == where)
-        return next(kept, None)
+    def mistake(self, puzzle: OwnPuzzle, account: str = "") -> KeptMistake | None:
+        """Return the mistake in that position, if it is kept: of an account, or of any."""
+        where = OwnMistake(puzzle).position
+        return next((each for each in self._of(account) if each.position == where), None)
 
-    def due_mistakes(self, today: str) -> tuple[OwnMistake, ...]:
-        """Return the mistakes that return today or were to return before, the longest due first."""
-        return tuple(sorted((each for each in self.mistakes if each.due <= today), key=lambda each: each.due))
+    def due_mistakes(self, today: str, account: str = "", there: MistakeList | None = None) -> tuple[OwnMistake, ...]:
+        """Return the mistakes that return today or were to return before, the longest due first.
 
-    def with_answer(self, puzzle: OwnPuzzle, today: str, *, is_right: bool) -> "Achievements":
-        """Return the achievements after an answer to a mistake of one's own.
-
-        Solved, it returns after 1, 3, 7 and 21 days, and is then learned. Otherwise it begins again the next day.
+        `there` are those that a server keeps for the account, once they have arrived. Then the server decides on all
+        that it knows.
         """
-        found = self.mistake(puzzle)
-        if found is None or found.due > today:
+        found: Sequence[OwnMistake] = self._of(account)
+        if there is not None:
+            listed = [each.position for each in there.mistakes]
+            new = [each for each in self._of(account) if not each.is_sent and each.position not in listed]
+            found = [*(self.newest(each, account) for each in there.mistakes), *new]
+        return tuple(sorted((each for each in found if each.is_due(today)), key=lambda each: each.due))
+
+    def newest(self, mistake: OwnMistake, account: str = "") -> OwnMistake:
+        """Return the state with more progress of a server's mistake and of this machine's own, if there is one."""
+        return max(mistake, self.mistake(mistake.puzzle, account) or mistake, key=lambda each: each.progress)
+
+    def with_answer(self, mistake: OwnMistake, today: str, account: str = "", *, is_right: bool) -> "Achievements":
+        """Return the achievements after an answer to a mistake, which may be kept only by the server of the account."""
+        after = mistake.answered(today, is_right=is_right)
+        if after is mistake:
             return self
-        others = tuple(each for each in self.mistakes if each is not found)
-        times = found.times + 1 if is_right else 0
-        if times > len(RETURNS):
-            return replace(self, mistakes=others)
-        due = datetime.date.fromisoformat(today) + datetime.timedelta(days=RETURNS[max(0, times - 1)])
-        changed = OwnMistake(found.puzzle, found.text, due.isoformat(), times)
-        return replace(self, mistakes=(*others, changed))
+        account = mistake.account if isinstance(mistake, KeptMistake) else account
+        return self._with(KeptMistake(after.puzzle, after.text, after.due, after.times, account))
+
+    def unsent(self, account: str, besides: Collection[OwnPuzzle] = ()) -> OwnMistake | None:
+        """Return the first mistake whose state the server of the account may not have, except for some."""
+        new = (each for each in self._of(account) if not each.is_sent and each.puzzle not in besides)
+        return next((OwnMistake(each.puzzle, each.text, each.due, each.times) for each in new), None)
+
+    def with_sent(self, sent: OwnMistake, account: str) -> "Achievements":
+        """Return the achievements once the server has this state of a mistake, which now belongs to the account."""
+        known = self.mistake(sent.puzzle, account)
+        if known is None:
+            return self
+        return self._with(structs.replace(known, account=account, is_sent=known.progress == sent.progress))
+
+    def _of(self, account: str) -> list[KeptMistake]:
+        """Return the mistakes of an account, with those that belong to none; without an account all."""
+        return [each for each in self.mistakes if not account or each.account in ("", account)]
+
+    def _with(self, mistake: KeptMistake) -> "Achievements":
+        """Return the achievements with a mistake in place of its state of before; learned ones make room first."""
+        same = (mistake.position, mistake.account), (mistake.position, "")
+        kept = [*(each for each in self.mistakes if (each.position, each.account) not in same), mistake]
+        if len(kept) > MAX_MISTAKES:
+            kept.remove(next((each for each in kept if each.times == LEARNED), kept[0]))
+        return replace(self, mistakes=tuple(kept))
 
     def with_solved(self, day: str) -> "Achievements":
         """Return the achievements with the puzzle of a day solved."""
@@ -128,7 +153,7 @@ def load_achievements() -> Achievements:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Achievements()
     try:
-        mistakes = tuple(msgspec.convert(kept.get("mistakes", [])[-MAX_MISTAKES:], list[OwnMistake]))
+        mistakes = tuple(msgspec.convert(kept.get("mistakes", [])[-MAX_MISTAKES:], list[KeptMistake]))
     except (msgspec.MsgspecError, TypeError, RecursionError):
         mistakes = ()
     return Achievements(solved, MappingProxyType(beaten), mistakes)

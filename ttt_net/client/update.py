@@ -11,6 +11,7 @@ from ttt_net.client.mailbox import LocalNotice, WorldEvent
 from ttt_net.client.screens.advice import ANALYSE, is_unasked, with_own_mistake
 from ttt_net.client.screens.guess_screen import studied
 from ttt_net.client.screens.people import THANKS, when_blocked
+from ttt_net.client.screens.puzzle import with_answer
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.world import MADE, World, update_world
@@ -86,10 +87,9 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case messages.PuzzleReply(own=messages.OwnPuzzle() as own, day=day) if (
             event.right is not None or event.solution is not None
         ):
-            is_right = event.right is True
-            return replace(display, achieved=display.achieved.with_answer(own, day, is_right=is_right))
+            return with_answer(display, own, day, is_right=event.right is True)
         case messages.AnalysisReply(match=match, lesson=messages.MatchLesson() as lesson) if match in before.matches:
-            learned = with_own_mistake(display.achieved, before.matches[match], lesson)
+            learned = with_own_mistake(display.achieved, before.matches[match], lesson, display.learns_at)
             return ANALYSE.heard(replace(display, achieved=learned), event)
         case messages.StudyReply():
             return studied(display, event)

@@ -9,10 +9,18 @@ from msgspec import structs
 
 from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
 from ttt_net.client.act import act, command_for
+from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import AnyCommand, Choose, Command, Display, Open, Overlay, Page, Point, Quick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.remembered import MAX_DAYS, MAX_MISTAKES, Achievements, load_achievements, save_achievements
+from ttt_net.client.remembered import (
+    MAX_DAYS,
+    MAX_MISTAKES,
+    Achievements,
+    KeptMistake,
+    load_achievements,
+    save_achievements,
+)
 from ttt_net.client.update import update
 from ttt_net.client.words import LADDER, next_step, notice
 from ttt_net.client.world import World
@@ -21,19 +29,28 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.matches.description import describe_game, describe_puzzle
 from ttt_net.messages import (
+    LEARNED,
     AnalysisReply,
     Ended,
     HintReply,
+    LearnRequest,
     MatchLesson,
+    MistakeList,
+    MistakesRequest,
+    Ok,
+    OwnMistake,
     OwnPuzzle,
     PlayerInfo,
     PuzzleReply,
     PuzzleRequest,
+    Refused,
     Request,
     RulesRequest,
     SeekRequest,
 )
 from ttt_net.sdk import identity
+from ttt_net.sdk.received import Answered
+from ttt_net.sdk.trust import Trust
 
 NOW = datetime.date(2027, 4, 15)
 SEEK = SeekRequest(0, ["tictactoe"])
@@ -280,7 +297,8 @@ def test_a_mistake_is_asked_as_a_puzzle_and_returns_after_1_3_7_and_21_days() ->
         _, (answer,) = done(display, Quick(3))
         assert answer == PuzzleRequest(0, day.isoformat(), 2, own=OWN)
         display = update(display, describe_puzzle(answer, day), 0)
-        due = [datetime.date.fromisoformat(each.due) for each in display.achieved.mistakes]
+        kept = [each for each in display.achieved.mistakes if each.times < LEARNED]
+        due = [datetime.date.fromisoformat(each.due) for each in kept]
         returns += [(each - day).days for each in due]
         if due:
             assert f"It returns on {due[0]}." in picture(display)
@@ -289,6 +307,9 @@ def test_a_mistake_is_asked_as_a_puzzle_and_returns_after_1_3_7_and_21_days() ->
     assert returns == [1, 3, 7, 21]
     assert "Right! You have learned it." in picture(display)
     assert display.achieved.solved == (), "the puzzle of the day is another one"
+    lesson = AnalysisReply("m1", [], exact=False, lesson=LESSON, partial=True)
+    again = update(update(display, snapshot(moves=LOST), 0), lesson, 0)
+    assert [(each.due, each.times) for each in again.achieved.mistakes] == [("2027-05-19", 0)]
 
 
 def test_a_mistake_that_is_made_again_begins_anew_the_next_day() -> None:
@@ -357,3 +378,183 @@ def test_a_shown_solution_can_be_played_on_and_nothing_else_is_asked() -> None:
     assert "Right arrow: play on." in solved
     assert solved.rstrip().split("\n")[-1].startswith("right play on  Esc back  q leave")
     assert "[" not in solved, "there is no cursor"
+
+
+# With an account, on a server that keeps mistakes.
+
+ACCOUNT = "here Ann"
+TODAY = NOW.isoformat()
+
+
+class Server:
+    """A connection to a server that takes mistakes, or refuses them with a code."""
+
+    url, trust, latency_ms, is_asking = "ws://here", Trust(), None, False
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def run(self) -> None:
+        """Run nothing."""
+
+    def say(self, request: Request) -> None:
+        self.asked.append(request)
+
+    def news(self) -> list[Request]:
+        """Return what was asked since the last call, except for the lists of the lobby."""
+        asked, self.asked = self.asked, []
+        return [each for each in asked if isinstance(each, LearnRequest | MistakesRequest | PuzzleRequest)]
+
+
+def at_server(
+    achieved: Achievements, account: str = ACCOUNT, features: tuple[str, ...] = ("puzzle", "hint", "mistakes")
+) -> tuple[ClientController, Server, list[Achievements]]:
+    """Return a controller that has just connected, its connection, and the achievements that were stored."""
+    server, stored = Server(), list[Achievements]()
+    controller = ClientController(
+        server, SEEK, "here", has_lobby=True, is_seeking=False, keep_achievements=stored.append
+    )
+    controller.display = changed(controller.display, achieved=achieved, account=account)
+    controller.hear(welcome(features=list(features)), 0)
+    return controller, server, stored
+
+
+def press_tab(controller: ClientController) -> None:
+    command = command_for("c-i", controller.display)
+    assert command is not None
+    controller.do(command)
+
+
+def accepted(request: Request) -> Answered:
+    return Answered(request, Ok(1))
+
+
+def refused(request: Request, code: str) -> Answered:
+    return Answered(request, Refused(1, code, "no"))
+
+
+def learn(puzzle: OwnPuzzle, text: str = "", due: str = "", times: int = 0) -> LearnRequest:
+    return LearnRequest(0, OwnMistake(puzzle, text, due, times))
+
+
+SECOND = OwnPuzzle("tictactoe", [4], [0])
+
+
+def test_mistakes_of_this_machine_go_to_the_account_one_by_one_and_stay_here() -> None:
+    achieved = Achievements().with_mistake(OWN, "why").with_mistake(SECOND, "")
+    controller, server, stored = at_server(achieved)
+    assert server.news() == [learn(OWN, "why")]
+    controller.hear(accepted(learn(OWN, "why")), 0)
+    assert server.news() == [learn(SECOND)]
+    controller.hear(welcome(features=["puzzle", "mistakes"]), 0)
+    assert server.news() == [learn(SECOND)], "its answer may have been lost"
+    controller.hear(accepted(learn(SECOND)), 0)
+    assert server.news() == []
+    assert [(each.puzzle, each.account, each.is_sent) for each in stored[-1].mistakes] == [
+        (OWN, ACCOUNT, True),
+        (SECOND, ACCOUNT, True),
+    ]
+    for account in (ACCOUNT, "here Bob", ""):
+        assert at_server(stored[-1], account)[1].news() == []
+
+
+@pytest.mark.parametrize(("account", "features"), [("", ("puzzle", "mistakes")), (ACCOUNT, ("puzzle",))])
+def test_guests_and_older_servers_leave_mistakes_on_this_machine(account: str, features: tuple[str, ...]) -> None:
+    achieved = Achievements().with_mistake(OWN, "why")
+    controller, server, _ = at_server(achieved, account, features)
+    controller.do(Open(Page("puzzle")))
+    controller.hear(TOLD, 0)
+    assert server.news() == [PuzzleRequest(0)]
+    assert "Tab: 1 mistake of yours to learn from." in picture(controller.display)
+    press_tab(controller)
+    controller.hear(describe_puzzle(PuzzleRequest(0, own=OWN, move=2), NOW), 0)
+    assert server.news() == [PuzzleRequest(0, own=OWN)]
+    (kept,) = controller.display.achieved.mistakes
+    assert (kept.times, kept.account) == (1, "")
+
+
+def test_a_rejected_mistake_is_passed_over_and_a_busy_server_is_asked_again_later() -> None:
+    achieved = Achievements().with_mistake(OWN, "").with_mistake(SECOND, "")
+    controller, server, _ = at_server(achieved)
+    controller.hear(refused(learn(OWN), "unknown_game"), 0)
+    assert server.news() == [learn(OWN), learn(SECOND)]
+    assert notice(controller.display) == ""
+    controller.hear(refused(learn(SECOND), "too_fast"), 0)
+    controller.hear(TOLD, 0)
+    assert server.news() == [MistakesRequest(0)]
+    controller.hear(welcome(features=["mistakes"]), 0)
+    assert server.news() == [learn(OWN)]
+
+
+def test_a_mistake_of_another_device_is_asked_and_its_answer_goes_to_the_server() -> None:
+    controller, server, stored = at_server(Achievements())
+    controller.do(Open(Page("puzzle")))
+    controller.hear(TOLD, 0)
+    assert server.news() == [PuzzleRequest(0), MistakesRequest(0)]
+    there = OwnMistake(OWN, "why", TODAY, 2)
+    controller.hear(MistakeList(TODAY, [there], 1, 1), 0)
+    assert "Tab: 1 mistake of yours to learn from." in picture(controller.display)
+    press_tab(controller)
+    controller.hear(describe_puzzle(PuzzleRequest(0, own=OWN), NOW), 0)
+    answer = PuzzleRequest(0, TODAY, 2, own=OWN)
+    controller.do(Quick(3))
+    assert server.news() == [PuzzleRequest(0, own=OWN), answer]
+    controller.hear(describe_puzzle(answer, NOW), 0)
+    assert "Right! why It returns on 2027-04-22." in picture(controller.display)
+    assert server.news() == [learn(OWN, "why", "2027-04-22", 3)]
+    assert stored[-1].mistakes == (KeptMistake(OWN, "why", "2027-04-22", 3, ACCOUNT),)
+    press_tab(controller)
+    assert server.news() == []
+    assert notice(controller.display).startswith("No mistake of yours is due today.")
+
+
+def test_the_server_decides_which_of_the_known_mistakes_are_due() -> None:
+    sent = Achievements().with_mistake(OWN, "").with_sent(OwnMistake(OWN), ACCOUNT)
+    third = OwnPuzzle("tictactoe", [8], [4])
+    both = sent.with_mistake(third, "", ACCOUNT).with_mistake(SECOND, "", "here Bob")
+    there = MistakeList(TODAY, [], 0, 1)
+    assert [each.puzzle for each in both.due_mistakes(TODAY)] == [OWN, third, SECOND]
+    assert [each.puzzle for each in both.due_mistakes(TODAY, ACCOUNT)] == [OWN, third]
+    assert [each.puzzle for each in both.due_mistakes(TODAY, ACCOUNT, there)] == [third]
+    after = both.with_answer(OwnMistake(OWN), TODAY, ACCOUNT, is_right=True)
+    old = structs.replace(there, mistakes=[OwnMistake(OWN, "", "2027-04-01", 1)])
+    assert [each.puzzle for each in after.due_mistakes(TODAY, ACCOUNT, old)] == [third]
+
+
+def test_more_mistakes_are_asked_for_once_the_listed_ones_are_answered() -> None:
+    controller, server, _ = at_server(Achievements())
+    controller.do(Open(Page("puzzle")))
+    controller.hear(TOLD, 0)
+    controller.hear(MistakeList(TODAY, [OwnMistake(OWN)], 21, 1), 0)
+    server.news()
+    controller.hear(describe_puzzle(PuzzleRequest(0, TODAY, 2, own=OWN), NOW), 0)
+    assert server.news() == [MistakesRequest(0), learn(OWN, "", "2027-04-16", 1)]
+
+
+def test_progress_made_while_a_state_is_on_its_way_is_sent_after_it() -> None:
+    controller, server, _ = at_server(Achievements().with_mistake(OWN, ""))
+    assert server.news() == [learn(OWN)]
+    controller.hear(describe_puzzle(PuzzleRequest(0, TODAY, 2, own=OWN), NOW), 0)
+    assert server.news() == []
+    controller.hear(accepted(learn(OWN)), 0)
+    assert server.news() == [learn(OWN, "", "2027-04-16", 1)]
+
+
+def test_two_players_of_one_machine_keep_the_same_mistake_apart() -> None:
+    both = Achievements().with_mistake(OWN, "a", ACCOUNT).with_mistake(OWN, "b", "here Bob")
+    bob = both.mistake(OWN, "here Bob")
+    assert bob is not None
+    after = both.with_answer(bob, TODAY, "here Bob", is_right=True)
+    assert [(each.account, each.times) for each in after.mistakes] == [(ACCOUNT, 0), ("here Bob", 1)]
+    assert after.with_sent(OwnMistake(SECOND), ACCOUNT) is after
+
+
+def test_learned_mistakes_make_room_first() -> None:
+    many = Achievements()
+    for number in range(MAX_MISTAKES):
+        many = many.with_mistake(OwnPuzzle("gomoku", [1], [number]), "")
+    learned = changed(
+        many, mistakes=(*many.mistakes[:9], structs.replace(many.mistakes[9], times=LEARNED), *many.mistakes[10:])
+    )
+    assert [each.puzzle.moves for each in learned.with_mistake(OWN, "").mistakes[8:10]] == [[8], [10]]
+    assert learned.with_mistake(OWN, "").with_mistake(SECOND, "").mistakes[0].puzzle.moves == [1]

@@ -303,7 +303,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
 
 def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -> list[str]:
     """Return the puzzle of the day, or the result of an answer to it."""
-    if said := outcome(puzzle, display.achieved):
+    if said := outcome(puzzle, display):
         return [said]
     board = renderer.answer("board", puzzle_seen(display), 0) or ""
     return [f"{heading(puzzle)}.", board, question(puzzle), "Type solve and a move, or solve solution to see it."]

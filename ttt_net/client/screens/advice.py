@@ -22,7 +22,9 @@ from ttt_net.messages import (
     HintReply,
     HintRequest,
     InviteRequest,
+    LearnRequest,
     MatchLesson,
+    MistakesRequest,
     OwnPuzzle,
     Played,
     PlayerInfo,
@@ -62,7 +64,7 @@ def _is_of(match: Snapshot, lesson: MatchLesson) -> bool:
     return lesson.ply is not None and lesson.side in (0, 1) and 1 <= lesson.ply <= whole
 
 
-def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesson) -> Achievements:
+def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesson, account: str = "") -> Achievements:
     """Return the achievements with the lesson's mistake, if it was ours and a better move is known."""
     if not _is_of(match, lesson) or lesson.side != match.you or lesson.ply is None:
         return achieved
@@ -72,7 +74,7 @@ def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesso
     if not 0 < len(better) <= MAX_BETTER or len(before) > MAX_OWN_MOVES:
         return achieved
     text = clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
-    return achieved.with_mistake(OwnPuzzle(match.game.name, better, before, match.start), text)
+    return achieved.with_mistake(OwnPuzzle(match.game.name, better, before, match.start), text, account)
 
 
 def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
@@ -233,7 +235,8 @@ def due_requests(display: Display, event: WorldEvent) -> tuple[Request, ...]:
 def is_unasked(request: Request) -> bool:
     """Tell whether a request may have been sent automatically, so that its refusal is not shown."""
     is_warning = isinstance(request, HintRequest) and request.kind == "warning"
-    return is_warning or (isinstance(request, AnalyseRequest) and request.brief)
+    is_lesson = isinstance(request, AnalyseRequest) and request.brief
+    return is_warning or is_lesson or isinstance(request, LearnRequest | MistakesRequest)
 
 
 def _try_again(display: Display) -> Effect:

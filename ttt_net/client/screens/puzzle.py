@@ -6,7 +6,7 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client.display import AnyCommand, Change, Choose, Command, Display, Open, Overlay, Page, Quick, Send, Type
-from ttt_net.client.remembered import Achievements
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.board_play import act_in_match, pressed, quick_moves
 from ttt_net.client.screens.replay_screen import GUESSING
 from ttt_net.client.screens.screen import (
@@ -23,7 +23,20 @@ from ttt_net.client.screens.screen import (
     Screen,
     default_prompt,
 )
-from ttt_net.messages import PlayerInfo, PlayRequest, PuzzleReply, PuzzleRequest, SeekRequest, Snapshot
+from ttt_net.messages import (
+    LEARNED,
+    MistakeList,
+    MistakesRequest,
+    OwnMistake,
+    OwnPuzzle,
+    PlayerInfo,
+    PlayRequest,
+    PuzzleReply,
+    PuzzleRequest,
+    Request,
+    SeekRequest,
+    Snapshot,
+)
 from ttt_net.sdk.received import Tally
 from ttt_net.text import clean, counted
 
@@ -53,6 +66,37 @@ def seen_at(display: Display) -> Display:
     cursor = display.cursor if 0 <= display.cursor < cells else 0
     cursor = -1 if puzzle.solution is not None else cursor
     return replace(display, world=world, shown=match.match, pending=None, cursor=cursor)
+
+
+def due_mistakes(display: Display, today: str) -> tuple[OwnMistake, ...]:
+    """Return the mistakes of ours that return today or were to return before, the longest due first."""
+    return display.achieved.due_mistakes(today, display.learns_at, _kept_there(display))
+
+
+def with_answer(display: Display, own: OwnPuzzle, today: str, *, is_right: bool) -> Display:
+    """Return the display after an answer to a mistake of ours."""
+    account, there = display.learns_at, _kept_there(display)
+    known: OwnMistake | None = display.achieved.mistake(own, account)
+    for each in there.mistakes if there is not None else ():
+        if each.puzzle == own:
+            known = display.achieved.newest(each, account)
+    if known is None:
+        return display
+    return replace(display, achieved=display.achieved.with_answer(known, today, account, is_right=is_right))
+
+
+def mistakes_wanted(display: Display, event: WorldEvent) -> tuple[Request, ...]:
+    """Return the request for our mistakes on the server: with each puzzle of a day, and after the listed ones."""
+    if not display.learns_at or not isinstance(event, PuzzleReply):
+        return ()
+    there = _kept_there(display)
+    has_more = there is not None and there.count > len(there.mistakes) and not due_mistakes(display, event.day)
+    is_new = event.own is None and event.solution is None and event.right is None
+    return (MistakesRequest(0),) if is_new or has_more else ()
+
+
+def _kept_there(display: Display) -> MistakeList | None:
+    return display.world.reply(MistakeList) if display.learns_at else None
 
 
 def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
@@ -92,7 +136,7 @@ def heading(puzzle: PuzzleReply) -> str:
     return f"Puzzle of {clean(puzzle.day, _MAX_DAY)}: {clean(puzzle.game.title, 30)}{f', {grade}' if grade else ''}"
 
 
-def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
+def outcome(puzzle: PuzzleReply, display: Display) -> str:
     """Return the result of an answer, and the number of consecutive days with a solved puzzle."""
     text = clean(puzzle.text, _MAX_TEXT)
     if puzzle.ply and puzzle.last is not None and puzzle.last < len(puzzle.game.move_names):
@@ -101,12 +145,14 @@ def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
         whose = f"Your move {(puzzle.ply + 1) // 2} of {(puzzle.plies + 1) // 2}" if is_ours else "Their answer"
         return f"{whose}: {name}.{' You have won.' if puzzle.ply >= puzzle.plies else ''}"
     if puzzle.own is not None and (puzzle.right or puzzle.solution is not None):
-        kept = achieved.mistake(puzzle.own)
+        kept = display.achieved.mistake(puzzle.own, display.learns_at)
         name = clean(puzzle.game.move_names[puzzle.solution or 0], 12)
         said = "Right!" if puzzle.right else f"The solution is {name}."
-        return f"{said} {kept.text} It returns on {kept.due}." if kept is not None else f"{said} You have learned it."
+        if kept is None or kept.times == LEARNED:
+            return f"{said} You have learned it."
+        return f"{said} {clean(kept.text, _MAX_TEXT)} It returns on {clean(kept.due, _MAX_DAY)}."
     if puzzle.right:
-        days = achieved.streak(puzzle.day)
+        days = display.achieved.streak(puzzle.day)
         in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
         return f"Right! {text}{in_a_row}"
     if puzzle.solution is not None:
@@ -130,9 +176,9 @@ def _prompt(display: Display, now_ms: int) -> str:
     if puzzle is None:
         return default_prompt(display, now_ms)
     plays_on = " Right arrow: play on." if _plays_on(puzzle) else ""
-    said = default_prompt(display, now_ms) or outcome(puzzle, display.achieved) + plays_on
+    said = default_prompt(display, now_ms) or outcome(puzzle, display) + plays_on
     days = display.achieved.streak(puzzle.day)
-    due = len(display.achieved.due_mistakes(puzzle.day)) if puzzle.own is None else 0
+    due = len(due_mistakes(display, puzzle.day)) if puzzle.own is None else 0
     told = f"Tab: {counted(due, 'mistake')} of yours to learn from." if due else ""
     in_a_row = f"You have solved the puzzles of {counted(days, 'day')} in a row." if days else ""
     return said or " ".join(filter(None, (in_a_row, told)))
@@ -162,7 +208,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
     if _plays_on(puzzle) and command in (Command.RIGHT, Command.PLACE):
         return replace(display, typed="", notice=""), (PuzzleRequest(0, puzzle.day, ply=max(1, puzzle.ply) + 1),)
     if puzzle.solution is not None:
-        is_more = bool(display.achieved.due_mistakes(puzzle.day))
+        is_more = bool(due_mistakes(display, puzzle.day))
         return replace(display, typed="", notice=_MISTAKES_LEFT if is_more else _TOMORROW), ()
     after, requests = act_in_match(seen_at(display), command, SeekRequest(0))
     display = replace(display, cursor=after.cursor, typed=after.typed, notice=after.notice)
@@ -186,7 +232,7 @@ def _next_mistake(display: Display) -> Effect:
     puzzle = _told(display)
     if puzzle is None:
         return display, ()
-    due = [each for each in display.achieved.due_mistakes(puzzle.day) if each.puzzle != puzzle.own]
+    due = [each for each in due_mistakes(display, puzzle.day) if each.puzzle != puzzle.own]
     if not due:
         return replace(display, notice=_NO_MISTAKES), ()
     return replace(display, typed="", notice=""), (PuzzleRequest(0, own=due[0].puzzle),)
@@ -204,7 +250,7 @@ def _hints(display: Display) -> list[KeyHint]:
     if seen.match is None:
         return [BACK, LEAVE, RULES]
     quick, puzzle = quick_moves(seen.match), _told(display)
-    is_due = puzzle is not None and display.achieved.due_mistakes(puzzle.day)
+    is_due = puzzle is not None and due_mistakes(display, puzzle.day)
     mistakes = [KeyHint("Tab", "mistakes", "c-i")] if is_due else []
     ends = [*mistakes, *_study_hint(display), LEAVE, RULES]
     if puzzle is not None and puzzle.solution is not None:
@@ -257,7 +303,7 @@ PUZZLE = Screen(
     status=lambda display: question(puzzle) if (puzzle := _told(display)) is not None else "One moment ...",
     prompt=_prompt,
     requests=lambda page: (PuzzleRequest(0),),
-    replies=(PuzzleReply,),
+    replies=(PuzzleReply, MistakeList),
     seen=seen_at,
     match=lambda display: display.match,
     command=_command,
