@@ -28,10 +28,10 @@ VERBS = {
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
     "arena": ("ttt_net.laboratory.strategy_arena", "have strategies play each other, and print a cross table"),
-    "new-bot": ("ttt_net.commands.new_bot", "begin the project of a bot: the bot, its tests and a README"),
+    "new-bot": ("ttt_net.commands.new_bot", "create a project for a bot: the bot, its tests and a README"),
     "sandbox": ("ttt_net.commands.new_bot", "run a bot, or any command, with a server of its own"),
     "compile": ("ttt_net.commands.searching", "compile the engine now, so that no first move waits for it"),
-    "puzzles": ("ttt_net.laboratory.puzzle_maker", "set puzzles: positions with one solution, proved and graded"),
+    "puzzles": ("ttt_net.laboratory.puzzle_maker", "make puzzles: positions with one solution, proved and graded"),
     "admin": (
         "ttt_net.commands.admin",
         "look after a server that runs here: figures, players, bans, messages, restarts",
@@ -44,7 +44,7 @@ VERBS = {
     "cluster": ("ttt_net.commands.journal_files", "restart the log of a cluster after a total loss"),
     "restore": (
         "ttt_net.commands.journal_files",
-        "check a backup by playing every match in it through, and put it back",
+        "check a backup by replaying every match in it, and put it back",
     ),
     "completion": ("ttt_net.commands.shell_help", "print what bash, zsh or fish needs to complete all of this"),
     "man": ("ttt_net.commands.shell_help", "print the manual page"),
@@ -62,7 +62,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = OptionParser(
         prog=PROGRAM,
         description="Tic-tac-toe and its family, over a network.",
-        epilog=f"{PLAY} opens the start menu; {PROGRAM} help VERB tells all of a verb.",
+        epilog=f"{PLAY} opens the start menu; {PROGRAM} help VERB explains a verb.",
     )
     version = f"ttt_net {__version__}"
     parser.add_argument("--version", action="version", version=version, help="print the version")

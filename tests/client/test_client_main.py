@@ -120,7 +120,7 @@ def test_piped_lines_wait_until_a_name_is_free(
     client = start(real_server.address)
     out, err = client.communicate("who\nquit\n", timeout=PATIENCE_S)
     assert client.returncode == 0
-    assert "player is the name of somebody else; trying another" in err
+    assert "the name player belongs to somebody else; trying another" in err
     assert "You are in the lobby." in out
 
 

@@ -164,6 +164,7 @@ MISTAKES = {
     ("--time", "3:00"): "--time 3:00: minutes+seconds, as 3+2 or 3; up to 180 minutes and 60 seconds",
     ("--port", "9000"): "--port is for a server of your own; add --host, or write host:port",
     ("host", "10.0.0.1"): "--host starts a server and joins it; leave out the address, --bot and --join",
+    ("local", "chess"): "there is no game chess, and an address does not go with --local, which needs no server",
     ("local", "10.0.0.1"): "an address does not go with --local, which needs no server",
     ("local", "--name", "Ann"): "--name does not go with --local, which needs no server; names are given with "
     "--names X,O",

@@ -283,7 +283,7 @@ def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
 
 
 def test_garbled_messages_and_unmatched_refusals_are_shown() -> None:
-    assert words.notice(seen(Garbled("nonsense"))) == "Left out: nonsense"
+    assert words.notice(seen(Garbled("nonsense"))) == "The server sent something invalid: nonsense"
     assert words.notice(seen(Refused(None, Code.BAD_MESSAGE, "what?"))) == "What?"
 
 

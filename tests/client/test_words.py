@@ -25,7 +25,7 @@ from ttt_net.sdk.received import Tally
 
 
 def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:
-    assert words.renamed(BEN, PlayerInfo("Benny")) == "Ben is called Benny now."
+    assert words.renamed(BEN, PlayerInfo("Benny")) == "Ben is now called Benny."
     assert words.renamed(BEN, PlayerInfo("deleted")) == "Ben has deleted their name and ratings here."
 
 

@@ -113,7 +113,7 @@ def test_without_multicast_the_client_gives_advice_and_a_typed_address_works(
     here, there = two_networks
     with here.server(tmp_path / "data"):
         friend = sit_down(there, "--plain", "--name", "Ben").child
-        friend.expect("help tells why")
+        friend.expect("help explains why")
         friend.expect("or Enter for 1: ")
         friend.sendline("help")
         friend.expect("firewall, a VPN")

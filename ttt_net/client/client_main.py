@@ -212,7 +212,7 @@ def _run(options: Options) -> int | None:
         elif farewell.code == Code.BAD_NAME:
             return _reported(options, ending)
         elif not options.is_json:
-            complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
+            complain(f"on {options.server}, the name {mine.name} belongs to somebody else; trying another")
 
 
 def _mode_of(options: Options) -> Callable[[Options, Identity], Ending]:

@@ -51,7 +51,7 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
   --plain          line by line; or --screen-reader, or --json
 
 ? shows the keys while you play. --help-all lists every option; docs/client.md
-tells the rest."""
+has the rest."""
 
 
 class ShortHelp(argparse.Action):
@@ -172,6 +172,8 @@ def check_company(given: argparse.Namespace) -> None:
     wrong = [flag for flag in strangers if getattr(given, flag)]
     if given.local and wrong:
         flag = "an address" if wrong[0] == "url" else f"--{wrong[0].replace('_', '-')}"
+        if wrong[0] == "url" and given.url.isalpha():
+            flag = f"there is no game {clean(given.url, 40)}, and {flag}"
         more = "; names are given with --names X,O" if wrong[0] == "name" else ""
         raise ConfigurationError(f"{flag} does not go with --local, which needs no server{more}")
     if given.host and (given.url is not None or given.bot is not None or given.join is not None):

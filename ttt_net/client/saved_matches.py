@@ -64,8 +64,8 @@ def save_record(told: RecordReply, folder: Path | None = None) -> str:
         except OSError as error:
             return f"The match could not be saved: {(error.strerror or 'the disk failed').lower()}."
         film = _save_film(told.text, path.with_suffix(".svg"))
-        return f"Saved as {path.name}{film}; {VERBS} analyse --match {path.name} tells where it turned."
-    return "The match has been saved here often enough."
+        return f"Saved as {path.name}{film}; {VERBS} analyse --match {path.name} shows where it turned."
+    return "This folder has too many copies of the match already."
 
 
 def _save_film(text: str, path: Path) -> str:
@@ -93,7 +93,7 @@ def lines_of(name: str, page: int, *, is_json: bool) -> list[str]:
     if is_json:
         return [json.dumps(_as_json(number, record), separators=(",", ":")) for number, record in shown]
     if not shown:
-        return ["There is no such match." if kept else "No match was played to its end at this keyboard yet."]
+        return ["There is no such match." if kept else "No match has been finished at this keyboard yet."]
     pages = -(-len(matches) // PAGE)
     last = f"{VERBS} replay local --number N steps through one of them; this is page {page} of {pages}."
     return [*(_line(number, record) for number, record in shown), last]

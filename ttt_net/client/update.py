@@ -64,7 +64,7 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case LocalNotice():
             return replace(display, notice=event.sentence)
         case Garbled():
-            return replace(display, notice=f"Left out: {event.reason}")
+            return replace(display, notice=f"The server sent something invalid: {event.reason}")
         case messages.Refused():
             return replace(display, notice=_sentence(event.message))
         case messages.Challenged() if not _is_ours(before, event):

@@ -438,7 +438,7 @@ def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) 
     if claim_in_ms is None or match.adjourned:
         return f"{opponent} is away."
     if claim_in_ms > 0:
-        return f"{opponent} is away: {claim} to claim the win, in {-(-claim_in_ms // 1000)} s."
+        return f"{opponent} is away: in {-(-claim_in_ms // 1000)} s, {claim} to claim the win."
     return f"{opponent} is away: {claim} to claim the win."
 
 
@@ -561,9 +561,9 @@ def parting(world: World, command: str) -> str:
         return ""
     at_risk = next((match for match in unfinished if not does_wait(world, match)), None)
     if any(match.tournament is not None for match in unfinished):
-        return f"You left a match of a tournament: its clock goes on. To go on with it:\n  {command}"
+        return f"You left a match of a tournament: its clock goes on. To continue it:\n  {command}"
     meanwhile = f"You left a match: {claim_after_leaving(at_risk)}." if at_risk else "Your match stays as it is."
-    return f"{meanwhile} To go on with it:\n  {command}"
+    return f"{meanwhile} To continue it:\n  {command}"
 
 
 def missed(match: Snapshot) -> str:
@@ -614,7 +614,7 @@ def renamed(earlier: PlayerInfo, player: PlayerInfo) -> str:
     """Return that another player has changed or deleted their name."""
     if player.name == _DELETED:
         return f"{name_of(earlier)} has deleted their name and ratings here."
-    return f"{name_of(earlier)} is called {name_of(player)} now."
+    return f"{name_of(earlier)} is now called {name_of(player)}."
 
 
 def sanctioned(told: Sanctioned) -> str:

@@ -59,7 +59,7 @@ def test_an_hour_without_a_server_is_reported_now_and_then_and_not_at_each_try()
     lines = written(LET_IN, Lost("the connection broke"), *away, (3_600_000, Back()), LET_IN)
     assert lines == [
         "Playing as deep [bot] on the test; Ctrl-C stops it.",
-        "The link is gone: the connection broke. Trying until it is back.",
+        "The connection dropped: the connection broke. Trying until it is back.",
         *(f"Still no server after {minutes}: nothing listens there." for minutes in ("60 s", "2 min", "4 min")),
         *(f"Still no server after {minutes} min: nothing listens there." for minutes in (8, 16, 32)),
         "Connected again.",

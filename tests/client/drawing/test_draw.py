@@ -289,7 +289,7 @@ def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -
         assert not style.dim
 
 
-SAVED = "Saved as ttt_net-8nAFhCBs.txt; python -m ttt_net analyse --match ttt_net-8nAFhCBs.txt tells where it turned."
+SAVED = "Saved as ttt_net-8nAFhCBs.txt; python -m ttt_net analyse --match ttt_net-8nAFhCBs.txt shows where it turned."
 
 
 def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where_there_are_none() -> None:

@@ -269,7 +269,7 @@ async def test_an_absent_opponent_can_be_claimed_against() -> None:
         await link.tells(snapshot(moves=[4, 0], opponent=BEN))
         away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
         await link.tells(Presence("m1", side=1, online=False, away=away))
-        await paper.shows("Ben is away: type claim to claim the win, in 10 s.")
+        await paper.shows("Ben is away: in 10 s, type claim to claim the win.")
         paper.type("adjourn")
         await link.hears(ResumeRequest)
         assert (await link.hears(ClaimRequest)).kind == "adjourn"
@@ -294,7 +294,7 @@ async def test_a_rated_match_is_claimed_but_not_adjourned() -> None:
         await link.tells(replace(snapshot(moves=[4, 0], opponent=BEN), rated=True))
         away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
         await link.tells(Presence("m1", side=1, online=False, away=away))
-        await paper.shows("Ben is away: type claim to claim the win, in 10 s.")
+        await paper.shows("Ben is away: in 10 s, type claim to claim the win.")
         paper.type("adjourn")
         await paper.shows("A rated match is not adjourned; claim the win or a draw, or wait.")
         paper.type("claim draw")
@@ -379,4 +379,4 @@ async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
 )
 def test_the_help_on_moving_shows_a_move_of_the_game(game: str, example: str) -> None:
     told = BoardRenderer(ASCII).parts(seen(snapshot(game)))["next"]
-    assert told == f"Type a move, such as {example}; help tells what else."
+    assert told == f"Type a move, such as {example}; help lists the rest."

@@ -46,10 +46,10 @@ def test_a_match_is_described_in_short_sentences_without_a_board() -> None:
     assert {part: text for part, text in parts.items() if text} == {
         "players": "Tic-tac-toe against Ben; you play X.",
         "status": "Your turn, move 1.",
-        "next": "Type a move or a question; help tells which there are.",
+        "next": "Type a move or a question; help lists them.",
     }
     over = ScreenReader().parts(seen(moves=[4, 1, 0, 2, 8]))
-    assert over["next"] == "Type rematch, new or quit; help tells the rest."
+    assert over["next"] == "Type rematch, new or quit; help lists the rest."
     display = seen(moves=[4])
     shared = ScreenReader().parts(replace(display, world=replace(display.world, is_shared=True)))
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")

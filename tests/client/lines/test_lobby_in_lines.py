@@ -74,7 +74,7 @@ async def test_the_list_of_players_is_numbered() -> None:
         link = await server.accepts()
         await link.lets_in()
         await link.grants(SeekRequest)
-        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help tells more.")
+        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help lists more.")
         paper.type("who")
         await tells_lists(link)
         await paper.shows("Waiting for an opponent:")
@@ -111,7 +111,7 @@ async def test_the_command_who_filters_a_crowd_and_lists_the_strongest_first() -
         busy = [ListedPlayer(f"Busy{n}", "random", 1, [], n, 1, 0) for n in range(1, 4)]
         people = [ListedPlayer(f"Player{n:02}", rating=1_500 + n) for n in range(30)]
         crowd = PlayerList(33, [*people, *busy])
-        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help tells more.")
+        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help lists more.")
 
         async def told() -> None:
             assert (await link.grants(LobbyRequest)).on
@@ -233,8 +233,8 @@ async def test_a_game_is_chosen_from_the_list_of_games_and_a_typing_error_is_rep
         await link.lets_in()
         await link.grants(SeekRequest)
         paper.type("play conect4", "play connect4 9999+1", "games", "5")
-        await paper.shows("conect4 is no game; did you mean connect4? games tells which there are.")
-        await paper.shows(f"9999+1 is no clock: {TIME_FORM}.")
+        await paper.shows("there is no game conect4; did you mean connect4? games lists them.")
+        await paper.shows(f"9999+1 is not a clock: {TIME_FORM}.")
         assert (await link.grants(SeekRequest)).games == ["gomoku"]
         await paper.shows("Looking for an opponent: Gomoku.")
 
@@ -278,7 +278,7 @@ async def test_a_match_is_watched_and_left() -> None:
         link = await server.accepts()
         await link.lets_in()
         await tells_lists(link)
-        await paper.shows("No match of Dan is being played for all to see.")
+        await paper.shows("No match of Dan is being played in public.")
         await tells_lists(link)
         watch = await link.grants(WatchRequest)
         assert watch.match == "m9"
@@ -525,7 +525,7 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
             await playing
         assert paper.written[-3:] == [
             "You lost: you resigned.",
-            "Type rematch, new or quit; help tells what else.",
+            "Type rematch, new or quit; help lists the rest.",
             "Said.",
         ]
 
@@ -543,7 +543,7 @@ async def test_the_end_of_the_input_leaves_a_lobby_where_nothing_is_awaited() ->
 def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: RealServer, open_terminal: Open) -> None:
     def seated(name: str) -> Terminal:
         terminal = open_terminal(real_server.address, "--name", name, TERM="dumb", columns=120, rows=60)
-        terminal.shows("help tells more.")
+        terminal.shows("help lists more.")
         terminal.press("stop\r")
         terminal.shows("You are in the lobby")
         return terminal
@@ -557,7 +557,7 @@ def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: R
     ann.shows("Type accept to play Ben, or decline.")
     ann.press("accept\r")
     for terminal in (ann, ben):
-        assert "Connect Four: " in terminal.shows("help tells what else.")
+        assert "Connect Four: " in terminal.shows("help lists the rest.")
     cid.press("watch ben\r")
     cid.shows("is to move")
     first, second = (ann, ben) if "Your turn" in ann.picture else (ben, ann)
@@ -577,7 +577,7 @@ def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: R
 
 def test_lines_end_between_words_in_a_narrow_terminal(real_server: RealServer, open_terminal: Open) -> None:
     terminal = open_terminal(real_server.address, "--name", "Ann", "--plain", columns=40, rows=60)
-    terminal.shows("stop; help tells more.")
+    terminal.shows("stop; help lists more.")
     terminal.press("help\r")
     terminal.comes_to(lambda picture: " ".join(HELP.split()) in " ".join(picture.split()), HELP)
     terminal.press("quit\r")

@@ -140,7 +140,7 @@ async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> Non
         before = len(paper.written)
         paper.type("board", "stop")
         await paper.shows("You won: you completed a line.")
-        await paper.shows("Type rematch, new or quit; help tells what else.")
+        await paper.shows("Type rematch, new or quit; help lists the rest.")
         assert any("(O)" in line for line in paper.written[before:]), "the board as it was then"
 
 
@@ -199,7 +199,7 @@ async def test_a_match_of_others_is_found_in_a_history_and_stepped_through() -> 
         await paper.shows("There is no match; history lists your finished ones, to choose one by its number.")
         assert (await link.grants(WatchRequest)).match == "m7"
         await link.tells(snapshot(moves=WON, match="m7", you=None, opponent=BEN))
-        await paper.shows("Type replay to step through it, or stop; help tells what else.")
+        await paper.shows("Type replay to step through it, or stop; help lists the rest.")
         paper.type("replay", "1", "stop", "stop")
         await link.grants(ReplayRequest)
         await link.tells(replace(TOLD, match="m7"))
@@ -227,7 +227,7 @@ async def test_an_analysis_is_summarized_by_the_turning_points() -> None:
         await link.tells(TOLD)
         await paper.shows("Move 4 of 5: c3. With best play from here: X wins. A blunder; b1 held the draw.")
         await link.tells(AnalysisReply("m1", moves[:3], exact=True))
-        await paper.shows("The engine saw no move that gave anything away.")
+        await paper.shows("The engine found no mistake.")
         await link.tells(AnalysisReply("m1", [], exact=False))
         await paper.shows("The engine did not finish in time.")
         assert len([line for line in paper.written if "The analysis is done" in line]) == 1, "the other one"

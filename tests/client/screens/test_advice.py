@@ -175,13 +175,13 @@ def test_the_marks_that_a_hint_names_are_lit_as_a_threat() -> None:
     [
         (snapshot(moves=LOST[:4], opponent=BEN), "Hints are for matches against a bot."),
         (replace(snapshot(moves=LOST[:4], opponent=MIA), rated=True), "There are no hints in a rated match."),
-        (snapshot(moves=LOST[:5], opponent=MIA), "A hint comes when it is your turn."),
+        (snapshot(moves=LOST[:5], opponent=MIA), "Ask for a hint when it is your turn."),
     ],
 )
 def test_where_there_is_no_hint_a_sentence_says_why(match: Snapshot, says: str) -> None:
     display, requests = done(coached(match), HINT)
     assert (notice(display), requests) == (says, ())
-    assert "warnings" not in picture(coached(match)) or says.startswith("A hint comes")
+    assert "warnings" not in picture(coached(match)) or says.startswith("Ask for a hint")
 
 
 def test_two_people_without_a_server_get_no_message_about_a_servers_hints() -> None:

@@ -201,7 +201,7 @@ def test_v_opens_the_profile_on_every_row_about_a_player() -> None:
 
 
 def test_the_lobby_says_whose_move_a_match_of_ours_waits_for_instead_of_offering_another() -> None:
-    for moves, said in (([38, 31], "Ben waits for your move."), ([38], "Your match goes on.")):
+    for moves, said in (([38, 31], "Ben waits for your move."), ([38], "Your match continues.")):
         display, _ = pressed(lobby(PLAYERS, snapshot("connect4", moves, opponent=BEN)), "escape")
         assert said in drawn(display)
         assert "p finds an opponent" not in drawn(display)

@@ -464,7 +464,7 @@ def test_a_mute_names_the_seat_of_the_opponent_and_follows_them_through_a_rename
     display, requests = pressed(display, "m")
     assert requests == (MuteRequest(0, name="Ben", on=True, match="m1", side=1),)
     display = update(display, PlayerRenamed("m1", 1, "Benny"), 0)
-    assert words.notice(display) == "Ben is called Benny now."
+    assert words.notice(display) == "Ben is now called Benny."
     assert [each.by.name for each in display.chat] == ["Benny"]
     assert update(display, told("still here", PlayerInfo("Benny")), 0).chat == display.chat
     _, requests = pressed(display, "m")

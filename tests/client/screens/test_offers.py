@@ -92,8 +92,8 @@ def test_a_level_may_stand_anywhere_among_game_and_clock(terms: str) -> None:
 
 
 def test_invalid_levels_are_reported() -> None:
-    assert in_terms(SeekRequest(0), "level 9") == "level 9 is none: 1 to 8."
-    assert in_terms(SeekRequest(0), "level high") == "level high is none: 1 to 8."
+    assert in_terms(SeekRequest(0), "level 9") == "level 9 is not one of 1 to 8."
+    assert in_terms(SeekRequest(0), "level high") == "level high is not one of 1 to 8."
 
 
 def test_a_game_of_another_package_is_sought_for_ratings_where_the_host_rates_it() -> None:

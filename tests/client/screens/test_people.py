@@ -223,7 +223,7 @@ def test_one_key_at_the_board_reports_the_opponent_with_the_match() -> None:
     display, requests = pressed(lobby(MATCH), "f")
     assert requests == ()
     assert "Report Ben" in drawn(display)
-    assert "last lines of the chat" in drawn(display)
+    assert "last lines of chat" in drawn(display)
     display, requests = pressed(display, "down", "down", "c-m")
     (asked,) = requests
     assert asked == ReportRequest(0, name="Ben", reason="cheating", match="m1")

@@ -206,7 +206,7 @@ def test_a_code_is_tried_on_the_server_that_is_there_or_the_one_that_is_typed_wi
 
 
 def test_nothing_found_says_why_that_may_be_and_what_to_type() -> None:
-    assert "help tells why" in " ".join(server_lines(ServerList(has_looked=True)))
+    assert "help explains why" in " ".join(server_lines(ServerList(has_looked=True)))
     text = " ".join(explanation(ServerList(has_looked=True)))
     for word in ("firewall", "VPN", "subnet", "192.168.1.20", "start a server here"):
         assert word in text
@@ -247,7 +247,7 @@ def test_the_way_out_is_shown_at_every_width(width: int) -> None:
 
 def test_a_narrow_window_cuts_nothing_that_can_be_chosen_or_tried() -> None:
     page = " ".join(shown(picking(ServerList(has_looked=True)), (40, 16)).split())
-    for whole in ("No server here yet; ? tells why.", "> Play the computer", "Type an address or a code"):
+    for whole in ("No server here yet; ? explains why.", "> Play the computer", "Type an address or a code"):
         assert whole in page
 
 

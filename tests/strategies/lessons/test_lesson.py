@@ -160,7 +160,7 @@ def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:
         "ply": None,
         "side": None,
         "better": [],
-        "text": "No move gave anything away that can be proved.",
+        "text": "No decisive mistake can be proved.",
         "why": {"kind": "nothing"},
         "follows": [],
     }

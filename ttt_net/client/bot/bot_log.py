@@ -56,7 +56,7 @@ class BotLog:
                 return _welcomed(event, self._hint) if before.you is None else ""
             case Lost():
                 self._away_since_ms = now_ms
-                return f"The link is gone: {clean(event.reason, 80)}. Trying until it is back."
+                return f"The connection dropped: {clean(event.reason, 80)}. Trying until it is back."
             case Back() if after.you is not None:
                 return "Connected again."
             case Retrying():
@@ -64,7 +64,7 @@ class BotLog:
             case Notice():
                 return f"The server says: {clean(event.text, words.MAX_SENTENCE_CELLS)}"
             case Restarting():
-                return "The server restarts."
+                return "The server is restarting."
             case Answered(SeekRequest(), Refused() as refusal) if refusal.code not in _NO_NEWS:
                 return f"No opponent can be sought now: {clean(refusal.message, 120)}. Asking again."
             case _:

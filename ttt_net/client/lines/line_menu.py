@@ -30,7 +30,7 @@ _BESIDES = {
 }
 """Entries that are numbered after the destinations, by the word that does the same."""
 _QUESTION = "A number, an address or a code, or Enter for 1: "
-_NOT_FOUND = "No server was found on this network; help tells why, and what can be typed."
+_NOT_FOUND = "No server was found on this network; help explains why, and what can be typed."
 _HELP = (
     "A number takes its row; Enter takes the first.",
     "connect4, or connect4 6 second: that game against the computer, its level, and who begins.",

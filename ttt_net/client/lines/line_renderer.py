@@ -55,9 +55,9 @@ _QUESTION_OF_DRAW = "This ends the match as a draw for both. Type draw again to 
 LET_WAIT = "wait"
 SERVE_ON = "serve"
 _QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it goes on, anything else to stay."
-_NEXT = "Type rematch, new or quit; help tells what else."
-_BETWEEN_ROUNDS = "Your next match begins by itself. Type standings, pairings or quit; help tells the rest."
-_SEEN = "Type replay to step through it, or stop; help tells what else."
+_NEXT = "Type rematch, new or quit; help lists the rest."
+_BETWEEN_ROUNDS = "Your next match begins by itself. Type standings, pairings or quit; help lists the rest."
+_SEEN = "Type replay to step through it, or stop; help lists the rest."
 _IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here), guess or stop."
 _WIDTH, _HEIGHT = 80, 60
 
@@ -127,7 +127,7 @@ def _first(match: Snapshot) -> str:
     meant = {match.game.move_names[moves[0]]: digit for digit, moves in quick_moves(match).items() if len(moves) == 1}
     digit = meant.get(name, name)
     example = name if name == str(digit) else f"{digit} or {name}"
-    return f"Type a move, such as {example}; help tells what else."
+    return f"Type a move, such as {example}; help lists the rest."
 
 
 def parts_of(display: Display, seen: dict[str, str], status: str, first: str, over: str) -> dict[str, str]:
@@ -274,7 +274,7 @@ def meanwhile(display: Display) -> str:
     if not display.has_lobby or display.world.link is not LinkState.ONLINE or display.is_arriving:
         return ""
     if display.world.seeking is not None:
-        return "Meanwhile type who, games, bot, invite, matches or stop; help tells more."
+        return "Meanwhile type who, games, bot, invite, matches or stop; help lists more."
     return "Type play to find an opponent, bot to play a bot, or who for the players here; help lists more."
 
 
@@ -331,8 +331,8 @@ _LETTERS = 26
 _SPELLED_COLUMNS = 9
 """Up to this width every cell of a row is spelled out; in wider rows, only the marks with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
-_FIRST_HEARD = "Type a move or a question; help tells which there are."
-_NEXT_HEARD = "Type rematch, new or quit; help tells the rest."
+_FIRST_HEARD = "Type a move or a question; help lists them."
+_NEXT_HEARD = "Type rematch, new or quit; help lists the rest."
 
 
 class ScreenReader:

@@ -80,7 +80,7 @@ def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesso
 def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
     """Return a lesson as a sentence, addressed to the player of the move, or about that player."""
     if lesson.ply is None or lesson.side not in (0, 1):
-        return "No move gave anything away that can be proved."
+        return "No decisive mistake was found."
     if lesson.side == match.you:
         return clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
     move = _chosen(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else "?"
@@ -179,7 +179,7 @@ def objection(display: Display) -> str:
     """Return why the shown match allows no hint or warning; empty if it does."""
     match = display.match
     if match is None or not display.is_live:
-        return "A hint is for a match that you play."
+        return "Hints are for matches that you play."
     if words.opponent_of(match).bot is None:
         return "Hints are for matches against a bot."
     if "hint" not in display.world.features:
@@ -200,7 +200,7 @@ def _hint(display: Display) -> Effect:
     if reason or match is None:
         return replace(display, notice=reason), ()
     if not display.may_move:
-        return replace(display, notice="A hint comes when it is your turn."), ()
+        return replace(display, notice="Ask for a hint when it is your turn."), ()
     return display, (HintRequest(0, match=match.match),)
 
 
@@ -254,7 +254,7 @@ def _try_again(display: Display) -> Effect:
     opponent, game = match.players[1 - ours], match.game.name
     if not display.has_lobby:
         if opponent.bot is None:
-            return replace(display, notice="Against a person one plays a new match."), ()
+            return replace(display, notice="You can play on from a position only against a bot."), ()
         return _gone(display), (InviteRequest(0, game, None, ours, start),)
     bot = _bot_for(display, opponent, game)
     if bot is None:
@@ -365,7 +365,7 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
     if lesson is not None:
         moves.pop(lesson.ply or 0, None)
     turns = [_turn(match, move, moves.get(move.ply - 1)) for move in moves.values() if move.turning and move.best]
-    said = [*learned, *turns] or ["The engine saw no move that gave anything away."]
+    said = [*learned, *turns] or ["The engine found no mistake."]
     return [*said, *["Some of this is estimated."] * (not told.exact)]
 
 

@@ -337,7 +337,7 @@ def _challenge_again(display: Display, match: Snapshot) -> Effect:
     bot = opponent_of(match)
     level = None if match.rated else bot.level
     challenge = ChallengeRequest(0, bot.name, match.game.name, match.time, match.rated, level, match.start)
-    return replace(display, notice=f"{name_of(bot)} is asked for another match."), (challenge,)
+    return replace(display, notice=f"You asked {name_of(bot)} for another match."), (challenge,)
 
 
 def _ask_claim(display: Display) -> Display:

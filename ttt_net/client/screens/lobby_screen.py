@@ -317,7 +317,7 @@ def _own_matches(world: World) -> str:
     mine = next((match for match in live if match.position.to_move == match.you), None)
     if mine is not None:
         return f"{words.name_of(words.opponent_of(mine))} waits for your move."
-    return "Your match goes on." if live else ""
+    return "Your match continues." if live else ""
 
 
 def _status(display: Display) -> str:
@@ -509,7 +509,7 @@ def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     if "/m/" in rest:
         return Send(request_of(rest))
     whose = f" of {clean(rest, MAX_NAME_CELLS)}" if rest else ""
-    otherwise = f"No match{whose} is being played for all to see."
+    otherwise = f"No match{whose} is being played in public."
     return ListQuery(_WHOLE, ("live",), rest.lower(), is_first=True, otherwise=otherwise)
 
 
@@ -544,7 +544,7 @@ _WHO = ListQuery(
 _MATCHES = ListQuery(
     _WHOLE,
     ("own", "live"),
-    otherwise="No match is being played for all to see.",
+    otherwise="No match is being played in public.",
     hint="Type a number to watch, or to go on with your own.",
 )
 _STRONGEST = "strongest"

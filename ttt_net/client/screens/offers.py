@@ -219,7 +219,7 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
     asked = _LEVEL.search(terms)
     if asked is not None and not isinstance(request, InviteRequest):
         if asked[1] not in LEVELS:
-            return f"level {clean(asked[1], 20)} is none: 1 to 8."
+            return f"level {clean(asked[1], 20)} is not one of 1 to 8."
         request, terms = structs.replace(request, level=int(asked[1])), _LEVEL.sub(" ", terms)
     for word in terms.lower().split():
         if word in ("rated", "casual") and not isinstance(request, InviteRequest):
@@ -227,7 +227,7 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
         elif word[0].isdecimal() and "+" in word:
             time = time_of(word)
             if time is None:
-                return f"{clean(word, 20)} is no clock: {TIME_FORM}."
+                return f"{clean(word, 20)} is not a clock: {TIME_FORM}."
             request = structs.replace(request, time=time)
         else:
             names.append(word)
@@ -235,7 +235,7 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
         return Send(request)
     game = game_named(" ".join(names))
     if (near := _nearly(game)) is not None:
-        return f"{game} is no game; did you mean {near}? games tells which there are."
+        return f"there is no game {game}; did you mean {near}? games lists them."
     if isinstance(request, SeekRequest):
         return Send(structs.replace(request, games=[game]))
     return Send(structs.replace(request, game=game))
@@ -295,7 +295,7 @@ def _invitation_status(display: Display) -> str:
 def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
     invitation = display.world.lobby.invitation
     if invitation is None:
-        return [Row(("The invitation has been used, or was taken back.",))]
+        return [Row(("The invitation has been used or withdrawn.",))]
     wanted = words.terms(invitation.game, invitation.time, is_rated=False)
     return [
         Row((" ".join(clean(invitation.code, words.MAX_CODE)),), is_heading=True),

@@ -93,7 +93,7 @@ def _report_rows(display: Display, now_ms: int) -> list[Row]:
         names = dict.fromkeys([*players, *display.talkers])
         return [Row((clean(each, MAX_NAME_CELLS),), f"who:{each}", Open(Page("report", about=each))) for each in names]
     heard, side = match.match if match is not None else None, display.seat_of(name)
-    carried = "The last lines of the chat at this match go with it." if heard else "No chat goes with it."
+    carried = "It includes the last lines of chat in this match." if heard else "It includes no chat."
     return [
         Row(("The host and the moderators of this server see who reports whom, and for what.",)),
         Row((carried,)),
@@ -403,7 +403,7 @@ def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
                 More(Page("leaders", about=told.game, time=SPEEDS.index(told.speed)), further),
             )
         )
-    return rows or [Row(("Nobody has a rating here yet: a rated match gives one.",))]
+    return rows or [Row(("Nobody has a rating here yet. Play a rated match to get one.",))]
 
 
 def _leader(leader: Leader) -> Row:

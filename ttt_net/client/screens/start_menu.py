@@ -35,7 +35,7 @@ KEYBOARD = "At this keyboard"
 _GROUPS = {"found": "On this network", "used": "Used before", "keyboard": KEYBOARD, "or": "With friends"}
 LOOKING = "Looking for servers on this network ..."
 """The status during the search."""
-_NOTHING_FOUND = "No server here yet; ? tells why."
+_NOTHING_FOUND = "No server here yet; ? explains why."
 _MAX_NOTICE_CELLS = 160
 OPEN_SETUP = Open(Page("setup"))
 """The row that opens the setup of a match at this keyboard."""

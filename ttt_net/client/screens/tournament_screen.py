@@ -476,7 +476,7 @@ def _directing(world: World, told: TournamentReply) -> Iterable[Row]:
     if told.state == "paused":
         acts.append(("resume", "Go on"))
     elif told.state == "running":
-        acts.append(("pause", "Pause it: matches go on, none begins"))
+        acts.append(("pause", "Pause it: matches continue, no new ones begin"))
     requests = [(act, said, DirectRequest(0, told.tournament, act)) for act, said in acts]
     rows = [Row((said,), f"direct:{act}", Send(request)) for act, said, request in requests]
     if _correctable(told):
@@ -532,7 +532,7 @@ def _part(display: Display, wanted: SeekRequest, rest: str, *, kinds: tuple[str,
     """Return the request for a part of a tournament: of the one that is named, or else ours."""
     code = clean(rest, _MAX_CODE).upper() or _named(display)
     if not code:
-        return "Which tournament? Type its code behind the word; tournaments lists them."
+        return "Which tournament? Type its code after the word; tournaments lists them."
     return ListQuery(Page("tournament", about=code), kinds, otherwise=otherwise)
 
 
