@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import unicodedata
+from operator import add
 
 import pytest
 from hypothesis import example, given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.names.write_alike import PATH, content, rows
 from ttt_net.errors import Code, Refusal
-from ttt_net.names import RESERVED, RULE, checked_name, fitting_name, looks
+from ttt_net.names import RESERVED, RULE, checked_name, fitting_name, looks, looks_as_written
 from ttt_net.text import clean, name_key, width
 
 
@@ -199,6 +200,17 @@ def test_digits_around_a_word_may_be_letters_of_it(digits: str) -> None:
 )  # fmt: skip
 def test_names_that_people_confuse_have_a_look_in_common(one: str, other: str) -> None:
     assert looks(one) & looks(other) or name_key(one) == name_key(other)
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=30))
+def test_ascii_text_looks_the_same_beside_letters_of_another_script(text: str) -> None:
+    beside = looks_as_written(text + "\u0416")
+    assert beside == tuple(map(add, looks_as_written(text), looks_as_written("\u0416")))
+
+
+@given(st.text("0123456789", min_size=2, max_size=20))
+def test_digits_alone_are_no_reserved_word(name: str) -> None:
+    assert checked_name(name) == name
 
 
 def test_a_lunate_sigma_is_kept_among_greek_letters_and_elsewhere_looks_like_c() -> None:

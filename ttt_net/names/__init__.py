@@ -27,7 +27,20 @@ def looks(name: str) -> frozenset[str]:
 
 def looks_as_written(name: str) -> tuple[str, str]:
     """Return the look of a name as written, then its look ignoring case."""
+    if name.isascii():  # most names; this takes a quarter of the time
+        as_written, ignoring_case = _looks_of_ascii()
+        return name.translate(as_written), name.translate(ignoring_case)
     return _skeleton(name), _skeleton(name.casefold())
+
+
+@lru_cache(maxsize=1)
+def _looks_of_ascii() -> tuple[dict[int, str], dict[int, str]]:
+    """Return the look of each ASCII character, as written and ignoring case; ASCII text looks like its characters."""
+    characters = list(map(chr, range(128)))
+    return (
+        {ord(character): _skeleton(character) for character in characters},
+        {ord(character): _skeleton(character.casefold()) for character in characters},
+    )
 
 
 LUNATE_SIGMA = str.maketrans("ϲϹ", "cC")
@@ -210,6 +223,8 @@ def _reserved_word(name: str) -> str | None:
     """Return the reserved word that a name looks like, if there is one."""
     bare, reserved = _without_joiners(name), _reserved()
     core = bare.strip(_DIGITS)
+    if not core:
+        return None  # digits alone look like no reserved word
     looks_of_bare = looks_as_written(bare)
     if core == bare:
         found = [reserved[look] for look in looks_of_bare if look in reserved]
@@ -220,7 +235,7 @@ def _reserved_word(name: str) -> str | None:
         found = [
             reserved[look[start:end]]
             for start in range(before + 1)
-            for end in range(before + len(of_core) if core else start + 1, len(look) + 1)
+            for end in range(before + len(of_core), len(look) + 1)
             if look[start:end] in reserved
         ]
         if found:
