@@ -346,6 +346,7 @@ def _label(connection: sqlite3.Connection, entry: entries.LabelBot) -> None:
 def _rename(connection: sqlite3.Connection, entry: entries.RenamePlayer) -> None:
     _refuse_forgotten(connection, entry.player)
     _refuse_taken(connection, entry.name, entry.name_key, entry.looks, entry.player)
+    connection.execute("DELETE FROM looks WHERE player = ?", (entry.player,))
     _write_looks(connection, entry.player, entry.looks)
     connection.execute(
         "UPDATE players SET name = ?, name_key = ?, is_guest = 0 WHERE id = ?",
@@ -375,7 +376,6 @@ def _refuse_taken(
 
 
 def _write_looks(connection: sqlite3.Connection, player: PlayerId, looks: Sequence[str]) -> None:
-    connection.execute("DELETE FROM looks WHERE player = ?", (player,))
     connection.executemany("INSERT INTO looks (look, player) VALUES (?, ?)", [(look, player) for look in looks])
 
 
