@@ -19,7 +19,7 @@ import pytest
 import websockets
 
 import ttt_net
-from benchmarks.requests import HANDSHAKE, Client, NoSocket, Wire
+from benchmarks.requests import HANDSHAKE, Client, NoSocket, Wire, framed, messages
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.ledger import MemoryLedger
@@ -85,6 +85,17 @@ async def test_a_new_player_costs_few_bytecodes() -> None:
         with spent.counting():
             await hello(hub, name)
         assert spent.count < most
+
+
+async def test_a_player_is_welcomed_by_one_write() -> None:
+    hub, writes = new_hub(), list[bytes]()
+    connection = Connection(hub, asyncio.get_running_loop(), hub.services.read_buffer)
+    connection.connection_made(Silent())
+    connection.data_received(HANDSHAKE)
+    with mock.patch.object(Silent, "write", lambda _, data: writes.append(data)):
+        connection.data_received(framed(b'{"id":1,"type":"hello","protocols":[1],"name":"Ann"}'))
+    (written,) = writes
+    assert [each["type"] for each in messages(written)] == ["ok", "welcome"]
 
 
 async def bytecodes_of_a_move(time: dict[str, int] | None, address: str) -> float:

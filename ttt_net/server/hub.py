@@ -459,21 +459,18 @@ class Hub:
                 self._meter_inquiry(session)
                 self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
                 rules = describe_rules(request.game)
-                session.ok(request.id)
-                session.tell(rules)
+                session.ok(request.id, rules)
             case wire.PuzzleRequest():
                 self._meter_inquiry(session)
                 if request.own is not None:
                     self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
                 puzzle = describe_puzzle(request, day_of(self.services.wall_ms()))
-                session.ok(request.id)
-                session.tell(puzzle)
+                session.ok(request.id, puzzle)
             case wire.StudyRequest():
                 self._meter_inquiry(session)
                 self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
                 study = describe_study(request, day_of(self.services.wall_ms()))
-                session.ok(request.id)
-                session.tell(study)
+                session.ok(request.id, study)
             case wire.HelloRequest():
                 raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
             case _:

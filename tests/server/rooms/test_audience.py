@@ -211,7 +211,9 @@ def test_a_match_that_loses_its_person_before_it_is_written_down_frees_the_bot()
     world.wait(1.0)
     world.disk.slowest_s = 1.0
     bot.say(wire.AnswerRequest(0, challenge=bot.challenges[-1], accept=True))
+    world.wait(0.02)  # the answer arrives, and is being written
     person.die()
+    assert not bot.matches
     world.wait(3.0)
     (match,) = bot.matches
     assert end_of(world, match) is None

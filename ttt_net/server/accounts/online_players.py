@@ -205,9 +205,9 @@ class Session:
         """Send one message."""
         self.connection.send(frame(encode(message)))
 
-    def ok(self, request: int) -> None:
-        """Reply that a request was carried out."""
-        self.tell(Ok(request))
+    def ok(self, request: int, *asked_for: AnyServerMessage) -> None:
+        """Reply that a request was carried out, and send what it asked for in the same write."""
+        self.connection.send(b"".join([frame(encode(each)) for each in (Ok(request), *asked_for)]))
 
     def refuse(self, request: int, refusal: Refusal) -> None:
         """Reply that a request was refused."""

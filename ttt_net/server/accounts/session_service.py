@@ -230,8 +230,8 @@ class SessionService:
         self._limiter.admitted(connection)
         services.players.add(session)
         connection.session, connection.player = session, session.player
-        session.ok(request.id)
-        session.tell(
+        session.ok(
+            request.id,
             wire.Welcome(
                 protocol=wire.PROTOCOL,
                 server=services.name,
@@ -243,7 +243,7 @@ class SessionService:
                 features=self._features(),
                 nodes=services.membership.urls() if services.membership else [],
                 games=_added_games(services.configuration.games.rated),
-            )
+            ),
         )
         mute = services.sanctions.on("mute", session.subject, connection.address)
         if mute:

@@ -317,8 +317,7 @@ class Invitations:
 
         def done() -> None:
             self._lobby.reinstate([invitation])
-            session.ok(request.id)
-            session.tell(wire.InvitationReply(invitation.code, game, INVITATION_MS, request.time))
+            session.ok(request.id, wire.InvitationReply(invitation.code, game, INVITATION_MS, request.time))
 
         self._services.journal.invite(invitation, now_ms, done, partial(session.refuse, request.id))
 

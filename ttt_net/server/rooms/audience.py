@@ -387,8 +387,7 @@ class Joining:
         self._may_hear(match, session)
         self._audience.watch(session)
         session.enter(self._id)
-        session.ok(request.id)
-        session.tell(self.snapshot(match, session, self._services.now_ms()))
+        session.ok(request.id, self.snapshot(match, session, self._services.now_ms()))
         self.tell_watchers()
 
     def unwatch(self, session: Session, request: UnwatchRequest) -> None:

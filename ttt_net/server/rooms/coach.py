@@ -117,8 +117,7 @@ class Coach:
             if found is None:
                 session.refuse(request.id, Refusal(Code.BUSY, "no hint could be found; ask again", _ASK_AGAIN_MS))
                 return
-            session.ok(request.id)
-            session.tell(wire.HintReply(request.match, ply, request.kind, found.moves, found.text, found.why))
+            session.ok(request.id, wire.HintReply(request.match, ply, request.kind, found.moves, found.text, found.why))
 
         self._add(CoachJob(question, ms, session, HintAnswer, done))
 
