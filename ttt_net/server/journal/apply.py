@@ -329,11 +329,12 @@ def _register(connection: sqlite3.Connection, entry: entries.RegisterPlayer) -> 
     if known is not None:
         return Player(*known)
     _refuse_taken(connection, entry.name, entry.name_key, entry.looks, None)
-    (player,) = connection.execute(
+    player = connection.execute(
         "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (entry.name, entry.name_key, entry.token_hash, entry.bot, entry.at_ms, entry.is_guest, entry.at_ms),
-    ).fetchone()
+    ).lastrowid
+    assert player is not None, "a row was inserted"
     _write_looks(connection, player, entry.looks)
     return Player(player, entry.name, is_guest=entry.is_guest, bot=entry.bot)
 
