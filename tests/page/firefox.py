@@ -80,7 +80,7 @@ class Firefox:
         """Open a page for somebody who is known to none of the other windows."""
         user = self.call("browser.createUserContext")["userContext"]
         window = Window(self, self.call("browsingContext.create", type="tab", userContext=user)["context"])
-        self.call("browsingContext.navigate", context=window.context, url=url, wait="complete")
+        window.open(url)
         return window
 
 
@@ -90,6 +90,18 @@ class Window:
     def __init__(self, firefox: Firefox, context: str) -> None:
         self._firefox = firefox
         self.context = context
+
+    def open(self, url: str) -> None:
+        """Open a page, and wait until it has loaded."""
+        self._firefox.call("browsingContext.navigate", context=self.context, url=url, wait="complete")
+
+    def show(self) -> None:
+        """Bring it to the front, where keys reach it."""
+        self._firefox.call("browsingContext.activate", context=self.context)
+
+    def await_worker(self) -> None:
+        """Wait until the service worker has kept the page."""
+        self._evaluate("navigator.serviceWorker.ready.then(() => 'kept')")
 
     def until(self, selector: str, text: str = "") -> str:
         """Wait for an element with a text in it, and return its text."""
@@ -113,8 +125,10 @@ class Window:
         self._firefox.call("input.performActions", context=self.context, actions=[source])
 
     def _find(self, selector: str, text: str) -> list[Any]:
-        script = f"({WAIT})({json.dumps(selector)}, {json.dumps(text)})"
+        found: list[Any] = json.loads(self._evaluate(f"({WAIT})({json.dumps(selector)}, {json.dumps(text)})"))
+        return found
+
+    def _evaluate(self, script: str) -> str:
         target = {"context": self.context}
         answer = self._firefox.call("script.evaluate", expression=script, target=target, awaitPromise=True)
-        found: list[Any] = json.loads(answer["result"]["value"])
-        return found
+        return str(answer["result"]["value"])

@@ -81,10 +81,10 @@ class Browser {
   }
 
   /** Return the text of the answer; undefined if the worker leaves the request alone. */
-  async open(path: string, mode = "cors", method = "GET"): Promise<string | undefined> {
+  async open(path: string, mode = "cors", method = "GET", preloaded?: Response): Promise<string | undefined> {
     let answer: Promise<Response> | undefined;
     const request = { url: new URL(path, HOST).href, mode, method };
-    this.#reactions.get("fetch")!({ request, preloadResponse: Promise.resolve(undefined), respondWith: (it: Promise<Response>) => (answer = it) });
+    this.#reactions.get("fetch")!({ request, preloadResponse: Promise.resolve(preloaded), respondWith: (it: Promise<Response>) => (answer = it) });
     return (await answer)?.text();
   }
 }
@@ -104,6 +104,11 @@ test("the page comes from the server while it can be reached, and from the cache
   browser.isUp = false;
   for (const path of ["/", "/m/k3V9pCD5", "/j"]) assert.match((await browser.open(path, "navigate"))!, /new\/app\.js/);
   assert.equal(await browser.open(`${NEW}app.js`), `${NEW}app.js`);
+});
+
+test("a preload that failed, which Firefox hands over as an answer, does not hide the page that is kept", async () => {
+  const browser = await installed();
+  assert.match((await browser.open("/", "navigate", "GET", Response.error()))!, /new\/app\.js/);
 });
 
 test("a server that restarts does not hide the page that is kept", async () => {

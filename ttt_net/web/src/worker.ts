@@ -72,7 +72,7 @@ async function activate(): Promise<void> {
 async function openPage({ request, preloadResponse }: Fetching): Promise<Response> {
   const coming = (async () => whole((await preloadResponse) ?? (await fetch(request))))().catch(() => null);
   const answer = await Promise.race([coming, new Promise<null>((late) => setTimeout(() => late(null), WHOLE_MS))]);
-  if (answer && answer.status < SERVER_ERROR) return answer;
+  if (answer && answer.type !== "error" && answer.status < SERVER_ERROR) return answer; // Firefox resolves a preload that failed
   return (await caches.match("/", { cacheName: FOLDER }).catch(() => null)) ?? (await coming) ?? Response.error();
 }
 
