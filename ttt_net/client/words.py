@@ -181,7 +181,8 @@ def company_hint(display: Display, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, broken between words."""
     seek = display.world.seeking
     if display.world.is_hosting:
-        lines = ["Friends on this network join with:", f"{PLAY} {typed_address(display)}"]
+        by_command, by_browser = f"{PLAY} {typed_address(display)}", f"or in a browser: {_site(display)}/"
+        lines = ["Friends on this network join with:", by_command, by_browser]
     elif seek is not None and display.world.reply(PlayerList) is not None:  # until then, the players are unknown
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
         bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"

@@ -73,7 +73,7 @@ def run_demo(args: argparse.Namespace) -> int:
         match, proof = _shown(console, bots[0], server, is_moving=is_moving)
     if match is None or match.outcome is None:
         raise ConfigurationError("the match was not played to its end; please report this")
-    console.print(f"The match is over. {result_of(match)} All of it is stopped.\n")
+    console.print(f"The match is over. {result_of(match)} Everything has been stopped.\n")
     if proof:
         console.print(f"{proof}\n", style="bold", soft_wrap=True)
     for line in WAYS_IN:

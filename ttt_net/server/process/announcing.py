@@ -92,7 +92,7 @@ def greeting(where: ServerAddress) -> list[str]:
     lines.append(f"in a web browser:        {web_address(where)}")
     if where.fingerprint:
         lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
-    lines.append("Ctrl-C stops the server; unfinished matches go on when it is back")
+    lines.append("Ctrl-C stops the server; unfinished matches continue when it is back")
     return lines
 
 
