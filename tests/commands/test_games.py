@@ -175,6 +175,12 @@ def test_replay_asks_which_of_many_records(record: Path, capsys: pytest.CaptureF
     assert "Ann (O) - Bob (X)" in capsys.readouterr().out
 
 
+def test_a_player_who_is_called_by_a_mark_is_named_once(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record.write_text(RECORD.replace("First: Ann", "First: X"))
+    assert main(["replay", str(record), "--at", "0"]) == 0
+    assert "Connect Four: X - Perfect (bot) (O)" in capsys.readouterr().out
+
+
 def test_export_writes_many_records_in_the_one_form(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = record.with_name("other.txt")
     other.write_text("second: Bob\nfirst: Ann\ngame: QUBIC+SWAP\n2:B2 swap")

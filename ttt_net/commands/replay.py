@@ -129,7 +129,7 @@ def draw_position(record: Record, ply: int) -> Text:
     state = list(record.positions())[ply]
     marks = game.marks(state)
     names = (f"{player.name}{' (bot)' if player.bot else ''}" for player in record.players)
-    players = " - ".join(f"{name} ({mark})" for name, mark in zip(names, marks, strict=True))
+    players = " - ".join(name if name == mark else f"{name} ({mark})" for name, mark in zip(names, marks, strict=True))
     lines = [Text(f"{game.title}: {players}"), Text(_last_move(record, game, ply)), *draw_board(game, state)]
     if ply == len(record.moves):
         reason = f", {record.outcome.reason}" if record.outcome else ""
