@@ -294,7 +294,9 @@ class Stage:
         """Every request of the page."""
         self._route: Any = None
         self._messages = messages
-        self._welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}, "matches": []}
+        self._welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}}
+        # A match that is not named here has just begun, and the page goes to it from wherever it is.
+        self._welcome["matches"] = [each["match"] for each in messages if each["type"] == "snapshot"]
         self._welcome["features"] = [*features]
         visitor.page.add_init_script("localStorage.setItem('ttt_net.token', 'known')")
         visitor.page.route_web_socket("**", self._connect)
