@@ -80,7 +80,7 @@ async def test_a_new_player_costs_few_bytecodes() -> None:
     hub = new_hub()
     for name in ("Ann", "Анна"):
         await hello(hub, name)
-    for name, most in (("Robert_7", 8_500), ("Надежда 7", 11_200)):
+    for name, most in (("Robert_7", 7_800), ("Надежда 7", 11_000)):
         spent = Bytecodes()
         with spent.counting():
             await hello(hub, name)
