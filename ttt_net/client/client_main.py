@@ -96,9 +96,10 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
             return _seat(options, options.engines)
         if options.bot is not None:
             bot_mode.check(options.bot, options.level)  # before saying where it would connect
-        while (code := _play(options, serve)) is None:
-            pass
-        return code
+        before: Place | None = None
+        while not isinstance(left := _play(options, serve, before), int):
+            before = left
+        return left
     except ConfigurationError as error:
         complain(str(error))
         return USAGE
@@ -120,13 +121,22 @@ def _is_left_by_reader(error: BaseException) -> bool:
     return is_hung_up or isinstance(error, BrokenPipeError)
 
 
-def _play(options: Options, serve: Serve) -> int | None:
-    """Play at the place that the options or the person choose; None if the person returns to the list of servers."""
-    if not (options.is_address_given or options.local or options.is_hosting):
-        place = _place_for(options)
-        if place is None:
-            return OK
-        options = _going_to(place, options)
+def _play(options: Options, serve: Serve, before: Place | None) -> int | Place | None:
+    """Play at the place that the options or the person choose; return it if the person returns to the start menu.
+
+    The menu opens at the row of the place `before`.
+    """
+    if options.is_address_given or options.local or options.is_hosting:
+        return _play_there(options, serve)
+    place = _place_for(options, before)
+    if place is None:
+        return OK
+    code = _play_there(_going_to(place, options), serve)
+    return place if code is None else code
+
+
+def _play_there(options: Options, serve: Serve) -> int | None:
+    """Play at a known place; return None if the person returns to the start menu."""
     if options.local is not None:
         return _reported(options, _play_locally(options))
     if options.is_hosting:
@@ -284,11 +294,11 @@ def _with_new_pin(options: Options, farewell: Farewell | None) -> Options | None
     return server_link.with_new_pin(options, farewell.sentence.partition(";")[0], ask_anew, tell)
 
 
-def _place_for(options: Options) -> Place | None:
-    """Return where to play, or None if the person leaves. Ask only at a terminal."""
+def _place_for(options: Options, before: Place | None) -> Place | None:
+    """Return where to play, or None if the person leaves. Ask only at a terminal; begin at the place `before`."""
     if options.bot is None and is_on_screen(options):
         with _greeted("Looking for servers on this network ...", row=1) as drawn:
-            menu = menu_controller.StartMenu(options, drawn)
+            menu = menu_controller.StartMenu(options, drawn, before)
             return menu.take(partial(loop.play_on_screen, _load_keyboard), _answer, _demonstrate)
     if may_ask(options):
         return _chosen_by_lines(options)

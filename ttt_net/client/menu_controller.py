@@ -14,7 +14,7 @@ from ttt_net.client.mailbox import Event, Mailbox, Resized, WorldEvent, delivere
 from ttt_net.client.options import Options
 from ttt_net.client.remembered import Achievements, choices_for, load_achievements, save_achievements, save_choices
 from ttt_net.client.screens.screen import has_room_for_picture
-from ttt_net.client.server_search import ServerSearch
+from ttt_net.client.server_search import ServerSearch, key_of
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen, has_motion, screen_on
 from ttt_net.client.update import update
@@ -46,7 +46,7 @@ class SearchConnection:
 class MenuController:
     """Keeps the display of the start menu; in the end, `ServerSearch.servers` holds the chosen place."""
 
-    def __init__(self, search: ServerSearch) -> None:
+    def __init__(self, search: ServerSearch, row: str = "") -> None:
         self.connection = SearchConnection(search)
         self.answer: Answer = lambda request: ()
         """Answers the requests of the menu's pages."""
@@ -57,7 +57,7 @@ class MenuController:
         self._demonstration: tuple[str, Iterator[Snapshot]] = ("", iter(()))
         self._next_at_ms: int | None = None
         self._search = search
-        self._display = Display(pages=(Page("start"),), has_lobby=False)
+        self._display = Display(pages=(Page("start", row=row),), has_lobby=False)
 
     @property
     def display(self) -> Display:
@@ -141,11 +141,11 @@ PlayOnScreen = Callable[[Controller, TerminalScreen, asyncio.Queue[Event]], Awai
 class StartMenu:
     """The start menu on the screen."""
 
-    def __init__(self, options: Options, canvas: Canvas) -> None:
-        """Show the menu before any server is found."""
+    def __init__(self, options: Options, canvas: Canvas, before: Place | None = None) -> None:
+        """Show the menu before any server is found, with the cursor at the place of `before`."""
         self._mailbox = Mailbox()
         self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
-        self._controller = MenuController(self._search)
+        self._controller = MenuController(self._search, key_of(before))
         self._controller.has_motion = has_motion(os.environ)
         self._screen = screen_on(canvas, options)
         self._screen.paint(self._controller.display, 0)

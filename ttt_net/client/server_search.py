@@ -184,9 +184,26 @@ def shareable(address: str) -> str:
     return f"{next((found for found in own if is_usable(found)), host)}:{port}"
 
 
-_HERE = "here"
+_HERE, _TOGETHER, _WATCH, _HOST = "here", "together", "watch", "host"
 COMPUTER, TYPE = "computer", "type"
 """The keys of the match against the computer, and of the entry for typing."""
+
+
+def key_of(place: Place | None) -> str:
+    """Return the key of the destination that leads to a place; empty without one."""
+    match place:
+        case Go(url):
+            return _HERE if url == DEFAULT_URL else url
+        case Alone():
+            return COMPUTER
+        case Together():
+            return _TOGETHER
+        case LookOn():
+            return _WATCH
+        case Host():
+            return _HOST
+        case None:
+            return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +247,7 @@ class ServerList:
         found = [*self._local(), *self._announced()]
         known = {row.url for row in found}
         others = (
-            Destination("host", "Start a server here", "for friends on this network", group="or", does=Host()),
+            Destination(_HOST, "Start a server here", "for friends on this network", group="or", does=Host()),
             Destination(TYPE, "Type an address or a code", "", group="or"),
         )
         return (*found, *self._used_before(known), *self._at_this_keyboard(), *others)
@@ -250,9 +267,9 @@ class ServerList:
         return [
             Destination(COMPUTER, "Play the computer", alone, group="keyboard", does=chosen.alone),
             Destination(
-                "together", "Two at this keyboard", f"{chosen.title}{names}", group="keyboard", does=chosen.together
+                _TOGETHER, "Two at this keyboard", f"{chosen.title}{names}", group="keyboard", does=chosen.together
             ),
-            Destination("watch", "Watch two bots play", watched, group="keyboard", does=chosen.looking_on),
+            Destination(_WATCH, "Watch two bots play", watched, group="keyboard", does=chosen.looking_on),
         ]
 
     def _local(self) -> list[Destination]:

@@ -31,6 +31,7 @@ from ttt_net.client.server_search import (
     ServerList,
     ServerSearch,
     explanation,
+    key_of,
     read_place,
     sighted,
     tried,
@@ -448,3 +449,14 @@ def test_two_who_sit_here_come_from_the_menu_to_the_board_and_back(environment: 
     terminal.shows("Watch two bots play")
     terminal.press("q")
     assert terminal.ends() == 0
+
+
+def test_the_cursor_returns_to_the_row_that_led_away() -> None:
+    servers = sighted(sighted(ServerList(), HERE), FRIDAY)
+    rows = [row for row in servers.destinations if row.does is not None or row.url is not None]
+    assert len(rows) == 6
+    for row in rows:
+        place = row.does or Go(row.url or "")
+        back = MenuController(ServerSearch(lambda: None, LocalChoices()), key_of(place)).display
+        assert [each for each in shown(replace(back, servers=servers)).split("\n") if each.startswith(f"> {row.name}")]
+    assert key_of(None) == ""
