@@ -217,6 +217,13 @@ def test_large_stones_of_a_winning_line_have_a_dot_each_and_the_others_fade(them
     assert not any(f"{theme.white} on {theme.wood}" in style for style, _ in styled), "no stone beside the line"
 
 
+@pytest.mark.parametrize(("name", "role"), [("rules-of-connect4", "disc_x"), ("rules-of-ultimate", "x")])
+def test_the_rules_name_a_mark_in_the_colour_that_it_has_on_the_board(name: str, role: str) -> None:
+    page = draw(SCREENS[name][0], (120, 40), 0, replace(BOXES, theme=DARK))
+    styles = {str(span.style) for span in page.spans if page.plain[span.start : span.end] == "X"}
+    assert f"bold {getattr(DARK, role)}" in styles
+
+
 def starts_of_rows(game: str, width: int, height: int) -> list[int]:
     """Return how far to the right each labelled row of a board begins, from the top."""
     board = draw_board(seen(snapshot(game)), width, height, replace(BOXES, theme=DARK)) or []

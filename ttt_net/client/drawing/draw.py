@@ -24,7 +24,7 @@ from ttt_net.client.screens.board_play import phrases, whom_to_mute
 from ttt_net.client.screens.lobby_screen import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.client.screens.screen import PICTURE_SIZE, Row, cursor_of
-from ttt_net.messages import PlayerInfo, Snapshot, WatchRequest
+from ttt_net.messages import GameInfo, PlayerInfo, Snapshot, WatchRequest
 from ttt_net.text import clean
 
 _GAP = 2
@@ -602,10 +602,13 @@ def _illustrated(
     """Return the lines of a screen beside its picture, or around it where there is no room for both."""
     width, height = size
 
-    def written(columns: int) -> list[Text]:
-        return [_with_marks(line, glyphs) for text in lines(display, columns) for line in _read(Row((text,)), columns)]
-
     pictured = screen_of(display).pictured(display)
+    game = pictured[0].game if pictured is not None else None
+
+    def written(columns: int) -> list[Text]:
+        read = (line for text in lines(display, columns) for line in _read(Row((text,)), columns))
+        return [_with_marks(line, game, glyphs) for line in read]
+
     if pictured is None:
         return written(width)
     match, caption = pictured
@@ -615,7 +618,7 @@ def _illustrated(
     def board_within(columns: int, rows: int) -> list[Text]:
         board = draw_board(shown, columns, rows, glyphs) or []
         below = wrapped(caption, min(columns, max(board[0].cell_len, _CAPTION_WIDTH))) if board else []
-        told = [_with_marks(Text(line), glyphs) for line in below]
+        told = [_with_marks(Text(line), game, glyphs) for line in below]
         gap = [Text()] * (0 < len(told) < height - len(board))
         return [*map(without_targets, board), *gap, *told]
 
@@ -739,11 +742,11 @@ def _spaced(rows: Sequence[Row]) -> list[Row]:
     return [each for gap, row in zip(gaps, rows, strict=True) for each in (*gap, row)]
 
 
-def _with_marks(line: Text, glyphs: Glyphs) -> Text:
-    """Return a line with the marks of X and O in their colours."""
-    colours = {"X": glyphs.theme.x, "O": glyphs.theme.o} if glyphs.theme is not None else {}
-    for mark, colour in colours.items():
-        line.highlight_regex(rf"(?<![\w']){mark}(?![\w'])", f"bold {colour}")
+def _with_marks(line: Text, game: GameInfo | None, glyphs: Glyphs) -> Text:
+    """Return a line with the marks of X and O in their colours on the game's board."""
+    for mark in ("X", "O"):
+        if game is not None and glyphs.theme is not None:
+            line.highlight_regex(rf"(?<![\w']){mark}(?![\w'])", f"bold {ink_of(game, mark, glyphs)}".strip())
     return line
 
 
