@@ -608,7 +608,7 @@ async def test_bots_are_offered_and_never_forced() -> None:
         )
         paper.type("bots")
         await tells_lists(link)
-        await paper.shows("A bot plays you at once:")
+        await paper.shows("Play a bot right away:")
         await paper.shows("1. alphabeta [bot], Tic-tac-toe")
         paper.type("1", "bot gomoku 3+2")
         challenge = await link.grants(ChallengeRequest)

@@ -462,7 +462,7 @@ def test_seekers_are_immediately_shown_the_key_for_playing_a_bot() -> None:
     for width in (80, 40):
         page = draw(display, (width, 16), 0, BOXES).plain
         assert "Looking for a person: Connect Four, 3+2, rated or casual ..." in page or width == 40
-        assert "A bot plays you at once: press b" in page
+        assert "Play a bot right away: press b" in page
         assert "b bot" in page
     challenge = ChallengeRequest(0, name="alphabeta", game="connect4", time=BLITZ)
     assert pressed(display, "b")[1] == (challenge,)

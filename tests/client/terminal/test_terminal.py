@@ -66,7 +66,7 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person = open_terminal(real_server.address)
     person.shows("Your name:")
     person.press("Ann\r")
-    picture = person.shows("A bot plays you at once: press b")
+    picture = person.shows("Play a bot right away: press b")
     assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet. Press b to play Tic-tac-toe" in picture, (
         "after five seconds"
     )
@@ -417,14 +417,14 @@ def test_people_are_paired_first_and_a_lonely_one_plays_a_bot_with_one_key(
 ) -> None:
     seated(start, real_server, "random")
     ann = open_terminal(real_server.address, "--name", "Ann")
-    ann.shows("A bot plays you at once: press b")
+    ann.shows("Play a bot right away: press b")
     bob = open_terminal(real_server.address, "--name", "Bob")
     for person in (ann, bob):
         picture = person.comes_to(has_board, "the board")
         assert "Ann" in picture
         assert "Bob" in picture
     cid = open_terminal(real_server.address, "--name", "Cid", columns=40, rows=16)
-    assert is_alone(cid.shows("A bot plays you at once: press b"))
+    assert is_alone(cid.shows("Play a bot right away: press b"))
     cid.press("b")
     cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
     assert "random [bot]" in cid.picture

@@ -90,7 +90,7 @@ _BUSY = "busy"
 _MOST_ROWS = 10
 """Longer sections are folded, so that the next one is visible."""
 _ROWS_OF_FOLDED = 8
-_OFFER = "A bot plays you at once: press b"
+_OFFER = "Play a bot right away: press b"
 _OFFER_OF_LEVELS = f"{_OFFER}, or 1-8"
 """The label of a bot with its level; both fit a window of 40 columns."""
 
