@@ -157,7 +157,11 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         return [KeyHint(f"1-{choices(display)}", "choose"), KeyHint("Esc", "back", "escape")]
     if display.page.screen == "match" and display.typed:
         return [KeyHint("Enter", "place", "c-m"), KeyHint("Esc", "clear", "escape")]
-    found = screen_of(display).hints(display)
+    return _fitted(screen_of(display).hints(display), width)
+
+
+def _fitted(found: list[KeyHint], width: int) -> list[KeyHint]:
+    """Return the first hints that fit a line, and always the last ones."""
     if width < _NARROW and any(hint.press == "left" for hint in found):
         found = [KeyHint("arrows", "step"), *(hint for hint in found if hint.press not in ("left", "right"))]
     while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:

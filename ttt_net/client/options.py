@@ -166,16 +166,21 @@ def add_local(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--start", metavar="POSITION", help="begin from there, such as 'X../.O./..X'")
 
 
+def _no_company(given: argparse.Namespace, other: str) -> str:
+    """Return why an option, or an address, does not go with --local."""
+    flag = "an address" if other == "url" else f"--{other.replace('_', '-')}"
+    if other == "url" and given.url.isalpha():
+        flag = f"there is no game {clean(given.url, 40)}, and {flag}"
+    more = "; names are given with --names X,O" if other == "name" else ""
+    return f"{flag} does not go with --local, which needs no server{more}"
+
+
 def check_company(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` if these options contradict others."""
     strangers = ("url", "bot", "join", "invite", "opponents", "name", "guest", "host", "insecure", "tls_fingerprint")
     wrong = [flag for flag in strangers if getattr(given, flag)]
     if given.local and wrong:
-        flag = "an address" if wrong[0] == "url" else f"--{wrong[0].replace('_', '-')}"
-        if wrong[0] == "url" and given.url.isalpha():
-            flag = f"there is no game {clean(given.url, 40)}, and {flag}"
-        more = "; names are given with --names X,O" if wrong[0] == "name" else ""
-        raise ConfigurationError(f"{flag} does not go with --local, which needs no server{more}")
+        raise ConfigurationError(_no_company(given, wrong[0]))
     if given.host and (given.url is not None or given.bot is not None or given.join is not None):
         raise ConfigurationError("--host starts a server and joins it; leave out the address, --bot and --join")
     if given.guest and (given.name is not None or given.bot is not None):

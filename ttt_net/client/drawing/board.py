@@ -741,9 +741,12 @@ class _Painter:
             rows = (view.height - 3) // 4 if kind in ("cross", "ring") else 0
             inner = view.inside(inset, inset, rows, rows) if view.width > 4 or not inset else view
             self._draw_mark(sheet, inner, kind, ink, look.part)
-            is_hidden = look.frame is Frame.WON and self._shape is _POINTS  # large stones hide the light under them
-            if theme is not None and (is_hidden or (look.frame is Frame.LAST and not self._shape.last)):
+            if theme is not None and self._has_dot(look):
                 self._paint_dot(sheet, view, look, ink)
+
+    def _has_dot(self, look: Look) -> bool:
+        """Tell whether a large mark has a dot: the last one, and stones of a winning line, which hide its light."""
+        return not self._shape.last if look.frame is Frame.LAST else look.frame is Frame.WON and self._shape is _POINTS
 
     def _mark_ink(self, look: Look) -> str:
         """Return the colour of a mark: a quiet one if it is pending or about to vanish."""
