@@ -231,10 +231,26 @@ async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.
     put_off: list[float | None] = []
     monkeypatch.setattr(asyncio.Timeout, "reschedule", lambda limit, when: put_off.append(when))
     await catch_up(Slow(stream, asyncio.get_running_loop().call_soon), into, WAIT_S)
-    begun_s, later_s = put_off
+    begun_s, later_s, _ = put_off
     assert begun_s is not None
     assert later_s is not None
     assert later_s >= begun_s  # the clock of a loop may stand still for a millisecond
+    into.close()
+
+
+async def test_a_node_goes_on_however_long_it_took_to_replace_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, into, loop = trimmed_stream(), Replica(None), asyncio.get_running_loop()
+    real, read_from, later_s = loop.time, into.read_from, 0.0
+
+    def read_slowly(file: BinaryIO) -> None:
+        nonlocal later_s
+        read_from(file)
+        later_s = 10 * WAIT_S
+
+    monkeypatch.setattr(loop, "time", lambda: real() + later_s)
+    monkeypatch.setattr(into, "read_from", read_slowly)
+    await catch_up(MemoryLog(stream, loop.call_soon), into, WAIT_S)
+    assert into.position == 7
     into.close()
 
 

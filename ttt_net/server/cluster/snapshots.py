@@ -127,6 +127,7 @@ async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, pa
                 replica.read_from(tried[-1])
             except StorageError as error:
                 raise ConfigurationError(error.cause) from None
+            limit.reschedule(asyncio.get_running_loop().time() + patience_s)  # nothing was heard meanwhile
             log.info("the tables were taken from a snapshot of place %d", position)
 
 
