@@ -93,7 +93,7 @@ class SlowRelay:
 
     async def _relay(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         writers = [to_client]
-        with suppress(asyncio.CancelledError):  # the measurement is over
+        with suppress(asyncio.CancelledError, OSError):  # the measurement is over, or nobody listens
             await asyncio.sleep(self._link.round_trip_s)  # opening a connection
             from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
             writers.append(to_server)

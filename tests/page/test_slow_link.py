@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.page import SlowLink, SlowRelay
-from tests.page.place import PHONE, Place, Visitor
+from tests.page.place import PHONE, Place, Visitor, wait_for
 
 SEEN = """
     window.screens = [];
@@ -83,3 +83,38 @@ def test_without_a_server_the_computer_of_the_page_answers_the_first_tap_on_the_
         ann.page.reload()
         told.wait_for()
         assert ann.page.locator(".cell:not(.ghost) .mark").count() == 2, "the match goes on"
+
+
+def test_a_match_that_began_without_a_server_goes_on_at_the_same_place_on_one_that_starts_later(
+    browser: Any, tmp_path: Path
+) -> None:
+    with far_away(browser, tmp_path, 0.8) as (place, ann):
+        place.expect_broken_links()
+        sent: list[str] = []
+        ann.page.on("websocket", lambda socket: socket.on("framesent", lambda text: sent.append(str(text))))
+        with ann.page.expect_event("requestfinished", lambda request: "thinker" in request.url):
+            ann.page.goto(ann.url)
+        place.stop()
+        taken = ann.page.locator(".cell:not(.ghost) .mark")
+
+        def tap() -> None:
+            """Tap a cell; no three of these are in line."""
+            next(ann.cell(cell) for cell in (0, 5, 7, 2, 6) if ann.page.locator(f"#cell-{cell}.free").count()).click()
+
+        tap()
+        ann.until("Your turn")
+        before = ann.page.locator(".boards").bounding_box()
+        tap()
+        ann.sees(".cell:not(.ghost) .mark", 4)
+        ann.until("Your turn")
+        place.start()
+        wait_for(lambda: any('"challenge"' in each for each in sent), ann)
+        assert ann.page.locator(".kept").count() == 0, "the server has not answered yet"
+        tap()
+        ann.page.locator(".kept").wait_for()
+        assert ann.page.locator(".boards").bounding_box() == before, "the board keeps its size and place"
+        ann.sees(".cell:not(.ghost) .mark", 6)
+        assert [taken.locator(f"xpath=self::*[contains(@class, 'mark-{mark}')]").count() for mark in "XO"] == [3, 3]
+        assert len([each for each in sent if '"play"' in each]) == 1, "the move made on the way is played once"
+        assert ann.page.locator(".boards").bounding_box() == before
+        assert {screen.split()[0] for screen in ann.page.evaluate("screens")} == {"welcome"}, "no lobby flashes up"

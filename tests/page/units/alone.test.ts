@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { document, textOf } from "./document.js";
-import { snapshot } from "./matches.js";
+import { after, CONNECT4, position, QUBIC, snapshot } from "./matches.js";
 import { computerMove } from "../../../ttt_net/web/src/computer.js";
 import { lines } from "../../../ttt_net/web/src/lines.js";
+import { written } from "../../../ttt_net/web/src/handover.js";
 import { below, cellNames } from "../../../ttt_net/web/src/local.js";
 import { WholePage } from "./whole.js";
 
@@ -152,4 +153,143 @@ test("a player whose server does not answer plays the computer on this device", 
   assert.deepEqual(marks(), [1, 1]);
   await page.press("Take back");
   assert.deepEqual(marks(), [0, 0]);
+});
+
+test("positions are written as the server reads them", () => {
+  assert.equal(written([3, 3], after([4, 0]).board), "O../.X./...");
+  assert.equal(written(CONNECT4.shape, after([38, 31], 42).board), "......./......./......./......./...O.../...X...");
+  assert.equal(written(QUBIC.shape, after([0, 63], 64).board), "X.../..../..../....|..../..../..../....|..../..../..../....|..../..../..../...O");
+});
+
+const GUEST = { name: "Guest 1" };
+const TOM = { name: "Tom", bot: "casual player" };
+const welcome = (more: object = {}) => ({ type: "welcome", protocol: 1, server: "here", you: GUEST, matches: [], features: ["hint"], token: "t", ...more });
+const PLAYERS = { type: "players", online: 2, players: [GUEST, { ...TOM, seeking: [], free: 4, any_level: true }] };
+const status = () => document.querySelector(".status")!.textContent ?? "";
+
+/** A visitor who has played the centre, and has got an answer of the page's computer; then the server is there. */
+async function withoutServer(): Promise<{ page: WholePage; board: Element; played: string }> {
+  const page = await visitor();
+  await page.tap(4);
+  await page.until(".status", "Your turn.");
+  return { page, board: document.querySelector(".boards")!, played: boardNow() };
+}
+
+/** The board as the screen shows it. */
+const boardNow = (): string =>
+  Array.from({ length: 9 }, (_, cell) => (document.querySelector(`#cell-${cell}:not(.ghost, .pending) .mark-X`) ? "X" : document.querySelector(`#cell-${cell} .mark-O`) ? "O" : ".")).join("");
+
+const begun = (board: string, more: object = {}) =>
+  snapshot({ players: [GUEST, TOM], start: written([3, 3], board), position: position(board, { ply: 0, to_move: 0 }), ...more });
+
+const free = (): number[] => [...boardNow()].flatMap((mark, cell) => (mark === "." ? [cell] : []));
+
+test("the server takes the match over once it is there: the board stays, and the next tap is played there", async () => {
+  const { page, board, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  const [challenge, ...more] = page.of("challenge") as unknown as Record<string, unknown>[];
+  assert.deepEqual(more, []);
+  assert.deepEqual({ ...challenge, id: 0 }, { id: 0, type: "challenge", name: "Tom", game: "tictactoe", time: null, rated: false, side: 0, start: written([3, 3], played), level: 3 });
+  await page.says({ type: "ok", id: challenge!.id }, { type: "challenged", challenge: 1, by: GUEST, to: TOM, game: "tictactoe", expires_in_ms: 30_000 });
+  assert.deepEqual(textOf(".challenge"), [], "the visitor has challenged nobody");
+  await page.says({ type: "challengeaccepted", challenge: 1 }, begun(played));
+  await page.until("main.first .deck .status", "Your turn");
+  assert.equal(document.querySelector(".boards"), board, "the same element at the same place");
+  assert.equal(boardNow(), played);
+  assert.equal(document.querySelectorAll(".cell.last .mark-O").length, 1, "the last move is marked");
+  assert.deepEqual(textOf("main.lobby, .toast"), []);
+  assert.equal(location.pathname, "/m/m1");
+  page.find("Hint");
+  const [cell] = free();
+  await page.tap(cell!);
+  await page.tap(cell!);
+  assert.deepEqual(page.of("play").map((each) => ({ ...each, id: 0 })), [{ id: 0, type: "play", match: "m1", ply: 0, move: cell }]);
+});
+
+test("a move that is made while the server begins the match is played there, and the page's computer leaves it alone", async () => {
+  const { page, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  const [cell] = free();
+  await page.tap(cell!);
+  await page.until(".status", "thinking");
+  await page.says(begun(played));
+  await page.until("main.first .deck");
+  assert.deepEqual(page.of("play").map((each) => ({ ...each, id: 0 })), [{ id: 0, type: "play", match: "m1", ply: 0, move: cell }]);
+  assert.deepEqual([...boardNow()].sort(), [...played].sort(), "no answer of the page's computer");
+  assert.ok(document.querySelector(`#cell-${cell}.pending .mark-X`), "the move is on its way");
+});
+
+test("a match that the server refuses goes on here without a word, and is offered three times", async () => {
+  const { page } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  await page.refuses("challenge", "busy", "Tom plays elsewhere");
+  assert.deepEqual(textOf(".toast, .banner"), []);
+  for (const end of [() => page.says({ type: "challengeover", challenge: 1, reason: "later" }), () => page.says({ type: "challengeover", challenge: 2, reason: "gone" })]) {
+    await page.says(PLAYERS);
+    await end();
+    assert.deepEqual(textOf(".toast, .banner"), []);
+  }
+  await page.says(PLAYERS);
+  assert.equal(page.of("challenge").length, 3);
+  await page.tap(free()[0]!);
+  await page.until(".status", "thinking");
+  await page.until(".status", "Your turn.");
+  assert.deepEqual(marks(), [2, 2]);
+  assert.equal(location.pathname, "/");
+});
+
+test("no bot is challenged for a match that two people play here, nor if none is free", async () => {
+  const { page } = await withoutServer();
+  await page.says(welcome(), { ...PLAYERS, players: [GUEST, { ...TOM, seeking: [], free: 0 }] });
+  assert.deepEqual(page.of("challenge"), []);
+  await page.press("Two on this device");
+  await page.says(PLAYERS);
+  assert.deepEqual(page.of("challenge"), []);
+});
+
+test("if the link breaks before the answer, the match goes on here, and the server's is taken with the next link if it fits", async () => {
+  const { page, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  await page.closes(1006);
+  assert.match(status(), /Your turn/);
+  await page.greeted(2);
+  await page.says(welcome({ matches: ["m1"] }));
+  assert.deepEqual(page.of("resume").map((each) => "match" in each && each.match), ["m1"]);
+  await page.says(begun(played));
+  await page.until("main.first .deck");
+  assert.equal(boardNow(), played);
+});
+
+test("a match that the server has begun from a position that is past is called off", async () => {
+  const { page, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  await page.closes(1006);
+  await page.tap(free()[0]!);
+  await page.until(".status", "Your turn.");
+  const now = boardNow();
+  await page.greeted(2);
+  await page.says(welcome({ matches: ["m1"] }), begun(played));
+  assert.deepEqual(page.of("abort").map((each) => "match" in each && each.match), ["m1"]);
+  assert.equal(boardNow(), now);
+  assert.equal(location.pathname, "/");
+});
+
+test("a match that begins after the visitor has chosen another game is called off", async () => {
+  const { page, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS);
+  await page.press("New match");
+  await page.says(begun(played));
+  assert.equal(page.of("abort").length, 1);
+  assert.equal(location.pathname, "/");
+});
+
+test("a finished match on the first screen leads to other games", async () => {
+  const { page, played } = await withoutServer();
+  await page.says(welcome(), PLAYERS, begun(played));
+  await page.until("main.first .deck");
+  assert.equal(document.querySelector<HTMLFieldSetElement>("fieldset.games")!.disabled, true);
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "resign" });
+  await page.press("Gomoku");
+  await page.until("main.lobby");
+  assert.equal(page.player.ui.choice.game, "gomoku");
 });

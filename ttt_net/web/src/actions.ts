@@ -135,11 +135,13 @@ export function unseek(): void {
   say({ type: "unseek" });
 }
 
-/** Challenge a bot, rated only on request; ask a bot of any level for the chosen level, in a casual match. */
-export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wish & Asked = wishOf(ui.choice)): Promise<boolean> {
+/** A challenge to a bot, rated only on request; it asks a bot of any level for the chosen level, in a casual match. */
+export function challengeTo({ name, any_level: isAny }: ListedPlayer, wish: Wish & Asked): Request {
   const { or_casual: isEither, ...asked } = wish;
-  return request({ type: "challenge", name, ...asked, rated: asked.rated && !isEither && !isAny, ...(isAny && { level: ui.choice.level }) });
+  return { type: "challenge", name, ...asked, rated: asked.rated && !isEither && !isAny, ...(isAny && { level: ui.choice.level }) };
 }
+
+export const challengeBot = (bot: ListedPlayer, wish: Wish & Asked = wishOf(ui.choice)): Promise<boolean> => request(challengeTo(bot, wish));
 
 /** Whether a bot would accept these terms now. */
 export const plays = ({ bot, free, seeking }: ListedPlayer, { game }: Wish): boolean =>

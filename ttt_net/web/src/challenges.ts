@@ -4,6 +4,7 @@ import { request } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { button, h, type Tree } from "./dom.js";
 import { terms } from "./games.js";
+import { isOffering } from "./handover.js";
 import { f, w } from "./i18n.js";
 import { picture } from "./pieces.js";
 import type { Challenged } from "./protocol.js";
@@ -11,7 +12,7 @@ import { label } from "./sentences.js";
 import { state } from "./store.js";
 
 export function challenges(): Tree | false {
-  const all = [...state.challenges.values()].map(challenged);
+  const all = [...state.challenges.values()].filter(({ by }) => !isOffering() || by.name !== state.you?.name).map(challenged);
   return all.length > 0 && h("aside.calls", { label: w.challenges }, all);
 }
 

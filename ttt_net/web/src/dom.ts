@@ -85,10 +85,10 @@ export const option = (name: string, words: Child, checked: boolean, onchange: A
   h("label.option", { inSight: checked, key: key || words }, h("input", { type: "radio", name, checked, onchange }), h("span", words));
 
 /** Radio buttons; each value has a name and a label. */
-export const choices = <T extends string>(legend: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown): Tree =>
+export const choices = <T extends string>(legend: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown, disabled = false): Tree =>
   h(
     "fieldset.choices",
-    { key: legend },
+    { key: legend, disabled },
     h("legend", legend),
     values.map(([value, words]) => option(legend, words, value === chosen, () => choose(value))),
   );

@@ -3,10 +3,12 @@
 import { shelf } from "./bar.js";
 import { board, landing, type Look, sizes } from "./board.js";
 import { CATALOGUE, type Listed } from "./catalogue.js";
-import { h, type Tree } from "./dom.js";
+import { afterPaint, type Child, choices, h, type Tree } from "./dom.js";
 import { titleOf } from "./games.js";
+import { f, w } from "./i18n.js";
+import { capital } from "./sentences.js";
 import { isFlat } from "./settings.js";
-import { type Game, hearing, redraw, type Position } from "./store.js";
+import { choose, type Game, hearing, redraw, type Position, ui } from "./store.js";
 
 export type Line = NonNullable<Listed["line"]>;
 export type LineGame = Listed & { line: Line };
@@ -31,6 +33,18 @@ export const chosen = (name: string): LineGame => ALL.find((game) => game.name =
 export function localShelf(name: string, choose: (name: string) => void, isAlone = false, isFixed = false): Tree {
   const listed = (isAlone ? CATALOGUE : ALL).map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
   return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose, isFixed);
+}
+
+/** What the first screen offers above its board: the opponent, the game, and the level of the computer. */
+export function offers({ game, isAlone }: typeof ui.opening, change: (changed: Partial<typeof ui.opening>) => void, isFixed: boolean): Child {
+  const { level } = ui.choice;
+  const oninput = ({ target }: Event) => choose({ level: (target as HTMLInputElement).valueAsNumber });
+  const slider = { type: "range", min: 1, max: 8, value: level, label: w.strength, "aria-valuetext": f(w.level, level), oninput };
+  return [
+    choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" }), isFixed),
+    localShelf(game, (name) => afterPaint(() => change({ game: name })), isAlone, isFixed),
+    isAlone && h("label.level", { inert: isFixed && "yes" }, capital(f(w.level, level)), h("input", slider)),
+  ];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The page: react to messages, and choose the screen. */
 
-import { announce, clockNow, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, say, seekAgain, waitForBot } from "./actions.js";
+import { announce, clockNow, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, seekAgain, waitForBot } from "./actions.js";
 import { afterPaint, h, nextFrame, patch, type Tree } from "./dom.js";
 import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -12,7 +12,7 @@ import type { Heard } from "./link.js";
 import { KEPT_MATCH } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Notice, Sanctioned } from "./protocol.js";
-import { clockFace, decided, declined, isBot, label, sentence, status } from "./sentences.js";
+import { clockFace, decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldBoards, watchShifts } from "./shield.js";
 import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, leftMs, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
@@ -65,6 +65,7 @@ function heardOfAll(message: Heard): void {
       break;
     case "challengeover":
       giveUpBeginning();
+      if (ui.opening.isRunning) break; // the match goes on here
       if (!isOurs || /expired|gone/.test(message.reason)) notify(declined(message.reason));
       break;
     case "notice":
@@ -149,12 +150,7 @@ function welcomed(own: string[]): void {
 function seated(match: Match): void {
   const seen = shown();
   const isInvited = place().kind === "j";
-  if (match.you === undefined || match.outcome || match === seen) return;
-  if (ui.opening.isRunning && isBot(match.players[1 - match.you]!)) {
-    // It was requested on the first screen, where the computer has answered meanwhile.
-    if (!match.moves.length) say({ type: "abort", match: match.match });
-    return;
-  }
+  if (match.you === undefined || match.outcome || match === seen || later()?.tookOver(match)) return;
   if (!state.invitation) forgetInvitation();
   if (state.unfinished.includes(match.match) && !isInvited) return;
   if (seen && seen.you !== undefined && !seen.outcome) return;

@@ -15,13 +15,15 @@ import { face } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { icon } from "./icons.js";
+import { offers } from "./local.js";
 import { part } from "./parts.js";
+import { go } from "./place.js";
 import { explain, review } from "./requests.js";
 import { lineSide } from "./results.js";
 import { clockFace, gradeOf, isBot, label, ratingOf, sentence } from "./sentences.js";
 import { isFlat } from "./settings.js";
 import { touchedAtMs } from "./shield.js";
-import { fadingCell, hearing, isMyTurn, leftMs, type Match, movesAt, type Position, set, ui } from "./store.js";
+import { choose, fadingCell, hearing, isMyTurn, leftMs, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
 const WIDE = 900;
@@ -29,8 +31,8 @@ const WIDE = 900;
 let seen: { match: string; position: Position | null; sinceMs: number } = { match: "", position: null, sinceMs: 0 };
 
 /** Focus the board as a match of ours begins, for players with a keyboard or a screen reader. */
-function begun({ match, you, outcome, moves }: Match): void {
-  seen = { match, position: null, sinceMs: 0 };
+function begun({ match, you, outcome, moves, position }: Match): void {
+  seen = { match, position: ui.kept && position, sinceMs: ui.kept?.sinceMs ?? 0 };
   if (you === undefined || outcome || moves.length > 1) return;
   queueMicrotask(() => {
     const now = document.activeElement;
@@ -43,17 +45,26 @@ export function matchScreen(match: Match): Tree {
   if (seen.match !== match.match) begun(match);
   const below = match.you ?? 0;
   const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
-  return screen(
-    joined(["main.match", colours(game)], "."),
-    match.match,
-    bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay)),
-    seat(match, 1 - below),
-    h("div.field", theBoard(match), worthBar(match)),
-    seat(match, below),
-    deck(match),
-    h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match)),
+  const head = bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay));
+  const field = h("div.field", theBoard(match), worthBar(match));
+  const [theirs, own] = [seat(match, 1 - below), seat(match, below)];
+  const side = h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match));
+  if (!ui.kept) return screen(joined(["main.match", colours(game)], "."), match.match, head, theirs, field, own, deck(match), side, cheered(match));
+  // The same elements as those of the first screen, so that its board stays as it is.
+  return h(
+    "main.welcome",
+    { class: ["first", "kept", colours(game)], style: { "min-height": `${ui.kept.heightPx}px` } },
+    head,
+    h("section.here", { label: w.newMatch }, offers(ui.opening, another, !outcome), field, deck(match)),
+    h("div.entrance", theirs, own, side),
     cheered(match),
   );
+}
+
+/** Leave a match on the first screen for another game or opponent. */
+function another({ game = ui.opening.game, isAlone = true }: Partial<typeof ui.opening>): void {
+  choose({ game });
+  go(isAlone ? "/" : `/#here=${game}`);
 }
 
 function seat(match: Match, side: number): Tree {
@@ -103,7 +114,7 @@ function theBoard(match: Match): Tree {
   const look: Look = {
     game,
     position,
-    last: game.move_cells[match.moves[(past?.ply ?? match.moves.length) - 1] ?? -1] ?? -1,
+    last: game.move_cells[match.moves[(past?.ply ?? match.moves.length) - 1] ?? -1] ?? (position.ply === 0 ? ui.kept?.last : null) ?? -1,
     canMove,
     ghost: game.move_cells[pending?.move ?? aims(match)[0] ?? -1] ?? (canMove ? landing(game, position, hover) : -1),
     ghostMark: own.length > 1 && pending ? (game.move_names[pending.move]?.[0] ?? own) : own,
@@ -117,7 +128,7 @@ function theBoard(match: Match): Tree {
     ...(isHexes(game) && { extent: extent(game), around: around(game) }),
   };
   const on: On = {
-    choose: (cell, event) => choose(match, cell, event, canMove),
+    choose: (cell, event) => tapped(match, cell, event, canMove),
     hover: (cell) => cell !== ui.hover && set({ hover: cell }),
     // A tap moves the focus, too, and is drawn at once: both need one drawing.
     focus: (cell) => hearing(() => set({ focus: cell })),
@@ -158,7 +169,7 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
  * immediately: a double tap only aims. If a cell has two possible moves, a tap aims too. A tap that began before the
  * position was shown is ignored.
  */
-function choose(match: Match, cell: number, event: Event, canMove: boolean): void {
+function tapped(match: Match, cell: number, event: Event, canMove: boolean): void {
   const { game, position } = match;
   if (touchedAtMs(event) < seen.sinceMs) return;
   if (!canMove || !isMyTurn(match)) {

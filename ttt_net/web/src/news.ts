@@ -5,10 +5,12 @@ import { noteOf } from "./analysis.js";
 import { coachedWords } from "./deck.js";
 import { received } from "./download.js";
 import { felt } from "./feel.js";
+import { settle } from "./handover.js";
 import { f, w } from "./i18n.js";
 import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
 import { followLive } from "./lobby.js";
+import { handOver } from "./ondevice.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
 import { analyseAgain, review } from "./requests.js";
@@ -20,6 +22,8 @@ import { type Match, ui } from "./store.js";
 export function follow(message: Heard): void {
   received(message);
   followLive();
+  if (message.type === "challengeover" || message.type === "welcome") settle();
+  handOver();
 }
 
 /** Show and announce what happened in the match on screen. */

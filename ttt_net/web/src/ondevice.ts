@@ -1,5 +1,6 @@
 /** Matches on this device, without a server, by two players or against the computer: the games of lines. */
 
+import { play, say } from "./actions.js";
 import { AIMED_MS, needsAim } from "./aim.js";
 import { bar } from "./bar.js";
 import { token } from "./board.js";
@@ -7,14 +8,16 @@ import { confetti } from "./cheer.js";
 import { button, type Child, choices, h, screen, type Tree } from "./dom.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
+import { isTaken, newOffers, offer, offerAnswered, settle } from "./handover.js";
 import { f, w } from "./i18n.js";
 import { keepInWindow, keptFields, keptOfWindow } from "./kept.js";
 import { lines } from "./lines.js";
 import { below, chosen, fieldOf, gameOf, hand, KEPT_MATCH, type Line, localShelf, moveHand } from "./local.js";
 import { ownScript } from "./offline.js";
-import { go, place } from "./place.js";
-import { touchedAtMs } from "./shield.js";
-import { type Game, movesAt, redraw, type Position, set, ui } from "./store.js";
+import { go, look, place } from "./place.js";
+import { isBot } from "./sentences.js";
+import { shield, touchedAtMs } from "./shield.js";
+import { drawDue, FRESH, type Game, type Match, movesAt, redraw, type Position, set, ui } from "./store.js";
 import type { Answer, Question } from "./thinker.js";
 
 const SIDES = ["X", "O"] as const;
@@ -38,6 +41,7 @@ export function localScreen(): Tree {
 
 function renew(game: string, level: number): void {
   played = { game, moves: [], sinceMs: 0, aimedAtMs: 0, level };
+  newOffers();
   Object.assign(hand, { focus: -1, hover: -1, aim: -1 });
 }
 
@@ -74,6 +78,60 @@ function playHere(game: Game, line: Line, move: number): void {
   const winner = winnerOf(position, { line });
   felt(position.to_move !== null ? "placed" : winner === null ? "drawn" : level && winner ? "lost" : "won");
   if (level && position.to_move === 1) answer(game, line, moves);
+  handOver();
+}
+
+/** Whether the first screen shows the match, which is handed over to the server once that is there. */
+const isFirst = (): boolean => ui.opening.isRunning && place().kind === "lobby";
+
+/** Offer the match of the first screen to the server at our turns. */
+export function handOver(): void {
+  const { game, moves } = played;
+  if (!isFirst() || !moves.length) return;
+  const listed = chosen(game);
+  const ours = gameOf(listed);
+  const position = positionOf(ours, listed.line, moves);
+  if (position.to_move === 0) offer(ours, position);
+}
+
+/**
+ * Go on in a match that the server has begun for the first screen, at the same place and with the move that was made
+ * meanwhile. If the board shows something else by now, call that match off. Return whether it is such a match.
+ */
+export function tookOver(match: Match): boolean {
+  const isHere = isFirst() && isBot(match.players[1 - match.you!]!);
+  if (!isTaken(match) && !isHere) return false;
+  settle();
+  const since = isHere ? movesSince(match) : null;
+  if (since) goOnIn(match, since[0]);
+  else if (!match.moves.length) say({ type: "abort", match: match.match });
+  return true;
+}
+
+/** Our move since the beginning of such a match, if any; null if the board shows something else. */
+function movesSince({ game, you, moves, position }: Match): number[] | null {
+  const listed = chosen(played.game);
+  const count = [...position.board].filter((mark) => mark !== ".").length;
+  const before = positionOf(gameOf(listed), listed.line, played.moves.slice(0, count));
+  const since = played.moves.slice(count);
+  return game.name === listed.name && you === 0 && !moves.length && before.board === position.board && since.length < 2 ? since : null;
+}
+
+function goOnIn(match: Match, since = -1): void {
+  const { moves, sinceMs, aimedAtMs } = played;
+  const { offsetHeight: heightPx } = document.querySelector("main")!;
+  const { focus, hover, aim } = hand;
+  renew(played.game, played.level);
+  history.pushState(null, "", `/m/${match.match}`);
+  set({ ...FRESH, focus, hover, aim, aimedAtMs, kept: { heightPx, sinceMs, last: moves.filter((cell) => cell !== since).at(-1) ?? -1 }, opening: { ...ui.opening, isRunning: false } });
+  const [made] = movesAt(match.game, match.position.legal, since);
+  if (made !== undefined) play(match, made);
+  look();
+  // No tap may come between the change and its picture.
+  queueMicrotask(() => {
+    drawDue();
+    document.querySelectorAll<HTMLElement>(".deck").forEach(shield);
+  });
 }
 
 /** Start the worker in which the computer thinks; it should be here before it is needed, because the server may go. */
@@ -83,12 +141,15 @@ export function wakeComputer(): Worker {
   return thinker;
 }
 
-/** Play the computer's move, unless another match has begun or a move was taken back. */
+/**
+ * Play the computer's move, unless another match has begun, or a move was taken back. While the server may take the match,
+ * the move waits a little.
+ */
 function answer(game: Game, line: Line, moves: number[]): void {
   const [number, fromMs] = [++questions, performance.now()];
   const then = (act: () => void, atMs: number): unknown => setTimeout(() => played.moves === moves && act(), atMs - performance.now());
   const worker = wakeComputer();
-  worker.onmessage = ({ data }: MessageEvent<Answer>) => data.number === number && then(() => playHere(game, line, data.move), fromMs + THINK_MS);
+  worker.onmessage = ({ data }: MessageEvent<Answer>) => data.number === number && offerAnswered().then(() => then(() => playHere(game, line, data.move), fromMs + THINK_MS));
   worker.onerror = () => {
     thinker = null;
     then(() => answer(game, line, moves), fromMs + AGAIN_MS);

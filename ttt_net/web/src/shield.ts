@@ -12,7 +12,8 @@ function noteDown(atMs: number): void {
   downAtMs = atMs;
 }
 
-function shield(region: HTMLElement): void {
+/** Ignore taps on a region for a moment. */
+export function shield(region: HTMLElement): void {
   clearTimeout(timers.get(region));
   region.dataset.settling = "";
   timers.set(region, window.setTimeout(() => delete region.dataset.settling, SHIELD_MS));

@@ -59,8 +59,13 @@ export type Asked = { start?: string; side?: 0 | 1 };
 const MOST_LINES = 100;
 const CHOSEN = "ttt_net.choice";
 const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, kind: "either", falls: false, level: 3 };
+/**
+ * The place of a match that was handed over to the server: the first screen goes on around it. Its height, so that nothing
+ * scrolls; since when its position is shown; and the last move before.
+ */
+type Kept = { heightPx: number; sinceMs: number; last: number };
 /** The state of the current screen, dropped with it. */
-export const FRESH = { ply: null as number | null, hover: -1, aim: -1, aimedAtMs: 0, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
+export const FRESH = { ply: null as number | null, hover: -1, aim: -1, aimedAtMs: 0, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "", kept: null as Kept | null };
 
 export const ui = {
   ...FRESH,

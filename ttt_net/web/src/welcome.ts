@@ -2,11 +2,11 @@
 
 import { comeIn, giveUpBeginning, link, playApart, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
-import { afterPaint, button, choices, form, h, line, screen, type Tree } from "./dom.js";
+import { button, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { fetchNow, later } from "./later.js";
-import { aloneBoard, localShelf } from "./local.js";
+import { aloneBoard, offers } from "./local.js";
 import { faultOf } from "./names.js";
 import { emblem, picture, pulse } from "./pieces.js";
 import { go, place } from "./place.js";
@@ -90,23 +90,18 @@ function typed({ target }: Event): void {
 
 /** A board that is playable immediately: against the computer, or by two people on this device. */
 function opening(): Tree {
-  const { opening: now, choice } = ui;
-  const change = (changed: Partial<typeof now>) => set({ opening: { ...now, isRunning: false, ...changed } });
-  const begin = (who: "alone" | "two") => {
-    if (who === "two") later()?.beginHere(now.game, 0);
-    change({ isAlone: who === "alone" });
+  const { opening: now, isBeginning } = ui;
+  const change = (changed: Partial<typeof now>) => {
+    if (changed.isAlone === false) later()?.beginHere(now.game, 0);
+    set({ opening: { ...now, isRunning: false, ...changed } });
   };
   const isWaiting = now.isAlone && !now.isRunning;
-  const level = { type: "range", min: 1, max: 8, value: choice.level, label: w.strength, "aria-valuetext": f(w.level, choice.level) };
-  const oninput = ({ target }: Event) => choose({ level: (target as HTMLInputElement).valueAsNumber });
   return h(
     "section.here",
     { label: w.newMatch },
-    choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", begin),
-    localShelf(now.game, (game) => afterPaint(() => change({ game })), now.isAlone, ui.isBeginning),
-    now.isAlone && h("label.level", capital(f(w.level, choice.level)), h("input", { ...level, oninput })),
+    offers(now, change, isBeginning),
     (!isWaiting && later()?.localBoard(now.game, now.isAlone ? () => playComputer(-1) : undefined)) || aloneBoard(now.game, now.isAlone ? playComputer : fetchNow, ui.wantedCell),
-    isWaiting && h("p.status", { role: "status" }, ((ui.botWanted || ui.isBeginning) && trouble()) || (ui.isBeginning ? w.oneMoment : w.tapToBegin)),
+    isWaiting && h("p.status", { role: "status" }, ((ui.botWanted || isBeginning) && trouble()) || (isBeginning ? w.oneMoment : w.tapToBegin)),
     isWaiting && h("div.actions", button(w.playComputer, () => playComputer(-1))),
   );
 }
@@ -128,9 +123,8 @@ function playComputer(cell: number): void {
 }
 
 /**
- * Have the computer of the page answer the first move if no match has come from the server. That match is finished
- * here: handing it over would move the board under the player's finger. The next one is played on the server if that
- * answers by then. A challenge that is on its way gets one more wait.
+ * Have the computer of the page answer the first move if no match has come from the server; once the server is there,
+ * that match is handed over to it. A challenge that is on its way gets one more wait.
  */
 function playHereInstead(isLast = false): void {
   const { game } = ui.opening;
