@@ -248,9 +248,20 @@ async def test_the_first_match_of_the_page_is_as_a_server_plays_it(tmp_path: Pat
     assert [comparable(message) for message in heard] == printed
 
 
-async def test_a_request_that_overtakes_the_welcome_is_refused(tmp_path: Path) -> None:
+async def test_a_request_that_follows_hello_at_once_is_carried_out_after_the_welcome(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         bob = await server.connect()
-        await bob.say("hello", protocols=[1], name="Bob")
-        assert await bob.refused("seek") == "hello_first"
+        hello = await bob.say("hello", protocols=[1], name="Bob")
+        seek = await bob.say("seek")
+        assert (await bob.answer(hello))["type"] == "ok"
         assert (await bob.hear("welcome"))["you"]["name"] == "Bob"
+        assert (await bob.answer(seek))["type"] == "ok"
+
+
+async def test_a_request_that_follows_a_refused_hello_is_refused_too(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        bob = await server.connect()
+        hello = await bob.say("hello", protocols=[1], token="nobody has it, nobody at all")
+        seek = await bob.say("seek")
+        assert [(await bob.answer(each))["code"] for each in (hello, seek)] == ["unknown_token", "hello_first"]
+        await bob.hello(name="Bob")

@@ -143,6 +143,9 @@ class Silent:
     def __init__(self) -> None:
         self.answers: list[bytes] = []
 
+    def hold(self) -> None:
+        """Nothing is read from it that could wait."""
+
     def meter(self) -> int:
         return 0
 

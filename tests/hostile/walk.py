@@ -72,6 +72,9 @@ class Line:
         self.told: list[Message] = []
         self.token = ""
 
+    def hold(self) -> None:
+        """Nothing is read from it that could wait."""
+
     def meter(self) -> int:
         return 0
 

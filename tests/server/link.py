@@ -24,6 +24,9 @@ class Link:
     def meter(self) -> int:
         return 0
 
+    def hold(self) -> None:
+        """Nothing is read from it that could wait."""
+
     def send(self, frames: bytes) -> None:
         while self.is_open and frames:
             start, size = (2, frames[1]) if frames[1] < 126 else (4, int.from_bytes(frames[2:4], "big"))

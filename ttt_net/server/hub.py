@@ -375,6 +375,7 @@ class Hub:
             elif self.services.shutdown.is_draining:
                 raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
             else:
+                connection.hold()
                 self._login.enter(connection, request)
         except Refusal as refusal:
             connection.refuse(wire.request_id(text), refusal)

@@ -56,6 +56,28 @@ async def test_a_request_in_the_same_segment_as_the_handshake_is_answered_after_
         assert (await peer.hear("welcome"))["you"] == {"name": "Ann"}
 
 
+async def test_requests_in_the_same_segment_as_the_hello_are_answered_after_it_in_order(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.upgrade()
+        await peer.send(HELLO + said("seek", id=8) + client_frame(TEXT, b'{"type":"unseek","id":9}'))
+        heard = [await peer.hear(kind) for kind in ("ok", "welcome", "ok", "ok")]
+        assert [each["type"] for each in heard] == ["ok", "welcome", "ok", "ok"]
+        assert [each["id"] for each in heard if each["type"] == "ok"][1:] == [8, 9]
+
+
+async def test_a_peer_that_is_closed_while_its_requests_wait_for_the_hello_ends_at_once(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.upgrade()
+        (connection,) = server.connections
+        connection.hold()
+        connection.close(Closing.FULL)
+        await peer.send(HELLO)
+        assert await peer.close_code() == Closing.FULL
+        await until(lambda: not server.connections)
+
+
 async def test_a_silent_and_a_dripping_handshake_are_cut_in_time(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(handshake_s=60, hello_s=600, dead_after_s=600)) as server:
         silent, dripping, slow = [await server.raw() for _ in range(3)]

@@ -104,6 +104,7 @@ class Connection(Reader):
 
     __slots__ = (
         "_answered",
+        "_awaits_answer",
         "_backlog",
         "_behind_since_s",
         "_boundary",
@@ -154,6 +155,8 @@ class Connection(Reader):
         self._is_paused = False
         self._is_resting = False
         """Whether reading is paused for a while."""
+        self._awaits_answer = False
+        """Whether it is paused until something is sent."""
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
         self._header_lines = 0
@@ -350,6 +353,15 @@ class Connection(Reader):
             self._pause_reading(True)
             self._loop.call_later(seconds, self._end_rest)
 
+    def hold(self) -> None:
+        """Pause reading until something is sent: what follows a `hello` waits for its answer."""
+        self._awaits_answer = self._is_resting = True
+        self._pause_reading(True)
+
+    def _end_hold(self) -> None:
+        self._awaits_answer = False
+        self._loop.call_soon(self._end_rest)
+
     def _end_rest(self) -> None:
         self._is_resting = False
         if self._closing_since_s is None:
@@ -531,6 +543,8 @@ class Connection(Reader):
         """Send complete frames, or drop a peer with too many unread bytes."""
         if not self.is_open:
             return
+        if self._awaits_answer:
+            self._end_hold()
         if self._behind_since_s is not None:
             limits = self._owner.limits
             self.unsent_messages += 1
@@ -572,6 +586,8 @@ class Connection(Reader):
 
     def close(self, closing: Closing, reason: str = "") -> None:
         """Start the closing handshake; if the peer does not take part, `tick` ends it."""
+        if self._awaits_answer:
+            self._end_hold()
         if self.is_open:
             self._note_end(closing.name.lower())
             short = (reason or closing.meaning).encode()[:_MAX_REASON].decode(errors="ignore")
