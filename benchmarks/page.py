@@ -1,6 +1,6 @@
 """How long the page takes to be playable over slow links, and how busy a large lobby keeps it; needs Chromium.
 
-`python -m benchmarks.page` takes about a minute, and so does `--taps`; `--lobby` takes half a minute.
+`python -m benchmarks.page` takes about a minute, and so does `--taps`; `--lobby` and `--reload` take half a minute.
 
 A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms with 10 and with
 1.6 Mbit/s, and fast 3G (150 ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one
@@ -9,6 +9,9 @@ browser has kept. Bytes are those on the wire, with TLS, down and up.
 
 With `--taps`: the time from each tap of a match to the next picture, as browsers measure it for *interaction to next
 paint*, on a processor slowed down 6 times. A finger aims and plays, a mouse plays at once.
+
+With `--reload`: the time until the board of a match is back after the page was loaded again, at a round trip of 800 ms,
+with what the browser has kept.
 
 With `--lobby`: the CPU time of the page's main thread in 5 s in a lobby of 200 players and 50 matches. The lists come
 as often as the server sends them: seeks 4 times a second, with others waiting each time; players and matches every 2 s,
@@ -140,12 +143,14 @@ class Visit(NamedTuple):
 
 @contextmanager
 def _server(folder: Path) -> Iterator[int]:
-    """Run a server with a certificate of its own inside the block; yield its port."""
-    line = command(folder / "data", "--tls-self-signed")
+    """Run a server with house bots and a certificate of its own inside the block; yield its port."""
+    line = command(folder / "data", "--tls-self-signed", "--house-bots")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        yield int(process.stdout.readline().rpartition(":")[2])
-        process.terminate()
+        try:
+            yield int(process.stdout.readline().rpartition(":")[2])
+        finally:
+            process.terminate()
 
 
 def _trusting(port: int) -> str:
@@ -182,6 +187,31 @@ def measure(browser: Any, port: int, link: SlowLink) -> tuple[Visit, Visit]:  # 
         page.wait_for_load_state("networkidle")
         page.goto("about:blank")
         return first, _visit(page, relay)
+    finally:
+        context.close()
+        relay.close()
+
+
+FAR = SlowLink("800 ms, 1.6 Mb/s", 0.8, 200_000, 96_000)
+
+
+def reloads_s(browser: Any, port: int, rounds: int) -> list[float]:  # noqa: ANN401 - as above
+    """Begin a match with a house bot, and return how long its board is away each time that the page is loaded again."""
+    relay = SlowRelay(port, FAR)
+    context = browser.new_context(**PHONE)
+    try:
+        page = context.new_page()
+        page.goto(f"https://127.0.0.1:{relay.port}/")
+        page.locator(".cell").first.click()
+        page.locator(".deck").wait_for()
+        taken = []
+        for _ in range(rounds):
+            page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+            page.wait_for_timeout(2_000)
+            page.reload(wait_until="commit")
+            page.locator("main.match .boards.mine").wait_for()
+            taken.append(float(page.evaluate("performance.now()")) / 1000)
+        return taken
     finally:
         context.close()
         relay.close()
@@ -322,6 +352,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--lobby", action="store_true")
     parser.add_argument("--taps", action="store_true")
+    parser.add_argument("--reload", action="store_true")
     options = parser.parse_args()
     rounds = options.rounds
     from playwright.sync_api import sync_playwright  # only this benchmark needs a browser
@@ -345,6 +376,12 @@ def main() -> None:
                     print(
                         f"{game:8} {by:6}: {len(taken)} taps, {median(taken):.0f} ms, worst {taken[-1]:.0f}", flush=True
                     )
+        return
+    if options.reload:
+        with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", _trusting(port)])
+            taken = reloads_s(browser, port, rounds)
+            print(f"{FAR.name}: the board of a match is back after {median(taken):.2f} s, median of {rounds} reloads")
         return
     with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
         print(f"median of {rounds} visits until a board and the name field can be used")

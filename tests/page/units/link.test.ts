@@ -326,3 +326,22 @@ test("a hidden page sends no pings", async () => {
   await world.pass(60_000);
   assert.deepEqual([world.link.phase, world.socket.of("ping").length], ["live", length]);
 });
+
+test("what is requested with the hello is sent at once, and other requests are not sent before the welcome", async () => {
+  const world = new Test("known");
+  const answers: string[] = [];
+  world.greeted = (say) => void say({ type: "resume", match: "m1", seq: 0 }).then(({ type }) => answers.push(type));
+  world.socket.open();
+  assert.deepEqual(world.socket.sent.map(({ type }) => type), ["hello", "resume"]);
+  assert.equal((await world.link.say({ type: "unseek" })).type, "refused");
+  await world.socket.welcome();
+  world.socket.ok("resume");
+  await settled();
+  assert.deepEqual(answers, ["ok"]);
+  world.socket.drop();
+  await world.pass(50);
+  world.socket.open();
+  world.socket.drop(); // before the answers
+  await settled();
+  assert.deepEqual(answers, ["ok", "refused"]);
+});

@@ -529,3 +529,25 @@ test("the page uses the first known language of the browser, or the chosen one",
     else Object.defineProperty(known, "languages", { configurable: true, value: ["en"] });
   }
 });
+
+test("a player who comes back to a match or to the lobby requests it with the hello, and once", async () => {
+  const page = await visitor({ token: "ann" }, "/m/m1", true);
+  await page.greeted(1);
+  assert.deepEqual(page.sent.map(({ type }) => type), ["hello", "resume"]);
+  await page.says({ ...WELCOME, matches: ["m1"] }, { type: "ok", id: page.of("resume")[0]!.id }, snapshot());
+  await page.until("main.match");
+  assert.deepEqual([page.of("resume").length, page.of("watch").length], [1, 0]);
+  const other = await visitor({ token: "ann" }, "/", true);
+  await other.greeted(1);
+  await other.says(WELCOME, { type: "ok", id: other.of("lobby")[0]!.id });
+  await other.until("main.lobby");
+  assert.equal(other.of("lobby").length, 1);
+});
+
+test("what the server refuses with the hello is requested again after the welcome", async () => {
+  const page = await visitor({ token: "ann" }, "/", true);
+  await page.greeted(1);
+  await page.says(WELCOME);
+  await page.refuses("lobby", "hello_first", "say hello first");
+  assert.equal(page.of("lobby").length, 2);
+});

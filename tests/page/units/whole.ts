@@ -34,6 +34,9 @@ export class WholePage {
   player!: typeof Player;
   /** Everything that the page sent. */
   readonly sent: Sent[] = [];
+  /** What followed a hello, which the server answers after the welcome. */
+  private readonly early: Sent[] = [];
+  private isWelcome = false;
   private socket!: { onopen?: () => void; onmessage?: (event: { data: string }) => void; onclose?: (event: { code: number; reason: string }) => void };
 
   private constructor(private readonly isSilent: boolean) {}
@@ -71,12 +74,24 @@ export class WholePage {
   }
 
   private heard(said: Sent): void {
-    if (!this.isSilent) queueMicrotask(() => this.socket.onmessage?.({ data: JSON.stringify({ type: "ok", id: said.id }) }));
+    if (said.type === "hello") this.isWelcome = false;
+    if (this.isSilent) return;
+    if (said.type === "hello" || this.isWelcome) queueMicrotask(() => this.socket.onmessage?.({ data: JSON.stringify({ type: "ok", id: said.id }) }));
+    else this.early.push(said);
   }
 
   /** Have the server say something, and the page draw it. */
   async says(...messages: object[]): Promise<void> {
-    for (const message of messages) this.socket.onmessage?.({ data: JSON.stringify(message) });
+    for (const message of messages) {
+      this.socket.onmessage?.({ data: JSON.stringify(message) });
+      if (!("type" in message) || message.type !== "welcome") continue;
+      this.isWelcome = true;
+      const own = "matches" in message ? (message.matches as string[]) : [];
+      for (const each of this.early.splice(0)) {
+        if (each.type !== "resume" || own.includes(each.match)) this.heard(each);
+        else await this.refuses("resume", "not_seated", "that match is not yours");
+      }
+    }
     await pause(LOOK_MS);
   }
 

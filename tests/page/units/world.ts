@@ -1,6 +1,6 @@
 /** A world for the link without a network: sockets that the test plays the server of, and a clock that it moves. */
 
-import { Link, type Parted, type Socket, type World } from "../../../ttt_net/web/src/link.js";
+import { Link, type Listener, type Parted, type Socket, type World } from "../../../ttt_net/web/src/link.js";
 import type { Request, ServerMessage } from "../../../ttt_net/web/src/protocol.js";
 
 type Sent = Request & { id: number };
@@ -67,6 +67,7 @@ export class Test implements World {
   hidden = false;
   kept: string | null = null;
   urgent = false;
+  greeted: Listener["greeted"] = () => {};
   readonly sockets: FakeSocket[] = [];
   readonly heard: (ServerMessage | Parted)[] = [];
   /** The phases that were entered, each once in a row. */
@@ -82,6 +83,7 @@ export class Test implements World {
       heard: (message) => this.heard.push(message),
       changed: () => this.phases.at(-1) !== this.link.phase && this.phases.push(this.link.phase),
       isUrgent: () => this.urgent,
+      greeted: (say) => this.greeted(say),
     });
   }
 

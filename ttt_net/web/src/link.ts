@@ -43,6 +43,8 @@ export type Listener = {
   changed: () => void;
   /** Whether a match of ours is live. */
   isUrgent: () => boolean;
+  /** Called with each hello: what is sent by `say` follows it at once, and is carried out after the welcome. */
+  greeted: (say: (request: Request) => Promise<Answer>) => void;
 };
 
 /**
@@ -189,9 +191,9 @@ export class Link {
     }
   }
 
-  #ask(request: Request): Promise<Answer> {
+  #ask(request: Request, isSent = this.isUp()): Promise<Answer> {
     const socket = this.#socket;
-    if (!socket || !(this.isUp() || request.type === "hello")) return Promise.resolve(refused(LOST));
+    if (!socket || !isSent) return Promise.resolve(refused(LOST));
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
@@ -232,7 +234,9 @@ export class Link {
     this.#isIntroduced = true;
     this.#waitFor(1, OPENING_MS);
     const who = { token: this.#world.token() ?? undefined, name: this.#wanted || undefined };
-    const answer = await this.#ask({ type: "hello", protocols: [1], client: "page", ...who });
+    const asked = this.#ask({ type: "hello", protocols: [1], client: "page", ...who }, true);
+    this.#on.greeted((request) => this.#ask(request, true));
+    const answer = await asked;
     if (this.#socket !== socket) return;
     if (answer.type === "ok") this.#measured(began);
     else if (PASSING.includes(answer.code)) this.#lose(answer.message, answer.retry_after_ms);

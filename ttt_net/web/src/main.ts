@@ -10,7 +10,7 @@ import { keepApart, keptOfWindow } from "./kept.js";
 import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
 import { KEPT_MATCH } from "./local.js";
-import { arrive, go, look, place, replace, see, shown } from "./place.js";
+import { ahead, arrive, go, look, lookAhead, place, replace, see, shown } from "./place.js";
 import type { Notice, Sanctioned } from "./protocol.js";
 import { clockFace, decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
@@ -140,7 +140,7 @@ function welcomed(own: string[]): void {
   recallInvitation();
   waitForBot();
   if (ui.isInviting) fetchNow().then(() => later()?.invite());
-  for (const match of own) resume(match);
+  for (const match of own) if (match !== ahead) resume(match);
   for (const id of matches.keys()) if (!own.includes(id) && id !== seen?.match) matches.delete(id);
   if (seen && !own.includes(seen.match)) see(seen.match);
   look();
@@ -238,7 +238,7 @@ async function begin(): Promise<void> {
   setInterval(() => hasTicked() && redraw(), TICK_MS);
   const isWall = place().kind === "wall";
   if (isWall) keepApart(); // the wall only watches: another window of this browser may be playing
-  link.keepUp({ heard, changed: linkChanged, isUrgent: () => ownLive().length > 0 });
+  link.keepUp({ heard, changed: linkChanged, greeted: lookAhead, isUrgent: () => ownLive().length > 0 });
   addEventListener("online", () => link.hurry());
   addEventListener("offline", () => link.wentOffline());
   addEventListener("pageshow", () => link.hurry());

@@ -62,12 +62,25 @@ export function arrive(): void {
   if (link.isUp()) look();
 }
 
+/** What was requested with the hello: a match by its id, or the lobby. */
+export let ahead = "";
+
+/** Request the match or the lobby of the address with the hello, which saves a round trip. */
+export async function lookAhead(ask: typeof say): Promise<void> {
+  const { kind, id } = place();
+  if (shown() || !/^(m|lobby)$/.test(kind)) return;
+  ahead = id || kind;
+  const answer = await ask(!id ? { type: "lobby", on: true } : link.isKnown() ? { type: "resume", match: id, seq: 0 } : { type: "watch", match: id, code: codeOf() });
+  ahead = "";
+  if (answer.type === "refused") look();
+}
+
 /** Request what the place needs, and stop subscriptions that it does not need. */
 export function look(): void {
   const { kind, id } = place();
   const match = shown();
   for (const each of state.matches.values()) if (each.you === undefined && each !== match) unsee(each);
-  if (kind === "m" && !match) see(id);
+  if (kind === "m" && !match && id !== ahead) see(id);
   if (kind === "j") join(id);
   if (kind === "leaders") askLeaders();
   if (kind === "puzzle") ask({ type: "puzzle", day: id || null });
@@ -78,7 +91,7 @@ export function look(): void {
     if (!id && state.features.includes("blocks")) ask({ type: "blocks" });
     lookBack();
   }
-  say({ type: "lobby", on: kind === "lobby" });
+  if (kind !== ahead) say({ type: "lobby", on: kind === "lobby" });
 }
 
 function askLeaders(): void {
@@ -106,9 +119,11 @@ async function join(code: string): Promise<void> {
   comeIn();
 }
 
+const codeOf = (): string | undefined => location.hash.slice(1) || undefined;
+
 /** Watch a match, or resume it if it is ours; a private one needs its code. */
 export async function see(match: string): Promise<void> {
-  const answer = await say({ type: "watch", match, code: location.hash.slice(1) || undefined });
+  const answer = await say({ type: "watch", match, code: codeOf() });
   const isOurs = answer.type === "refused" && answer.code === "not_watching";
   turnBack(isOurs ? await say({ type: "resume", match, seq: 0 }) : answer);
 }
