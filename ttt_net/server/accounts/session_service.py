@@ -46,7 +46,7 @@ class Login:
         if not isinstance(request, wire.HelloRequest) or connection in self._entering:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
         if wire.PROTOCOL not in request.protocols:
-            theirs = ", ".join(map(str, request.protocols)) or "none"
+            theirs = ", ".join(map(str, request.protocols))
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, this client {theirs}")
         if request.token:
             self._entering.add(connection)
