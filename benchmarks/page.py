@@ -1,6 +1,6 @@
 """How long the page takes to be playable over slow links, and how busy a large lobby keeps it; needs Chromium.
 
-`python -m benchmarks.page` takes about a minute, and so does `--taps`; `--lobby` and `--reload` take half a minute.
+`python -m benchmarks.page` takes about a minute; `--lobby` and `--reload` take half a minute, `--taps` seven minutes.
 
 A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms with 10 and with
 1.6 Mbit/s, and fast 3G (150 ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one
@@ -245,7 +245,7 @@ def _cells(name: str) -> tuple[int, ...]:
 
 
 def taps_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> list[float]:  # noqa: ANN401 - as above
-    """Play a match against a server that answers at once, and return how long each tap took until its picture."""
+    """Play a match against a server that answers at once, and return how long each tap took, in order."""
     context = browser.new_context(ignore_https_errors=True, **(PHONE if is_touch else {}))
     page = context.new_page()
     cells = _cells(game)
@@ -276,7 +276,7 @@ def taps_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> list[float]
         page.wait_for_timeout(500)
     taken: list[float] = page.evaluate("[...taps.values()]")
     context.close()
-    return sorted(taken)
+    return taken
 
 
 class Lobby:
@@ -371,10 +371,14 @@ def main() -> None:
             print(f"a tap until the next picture, CPU slowed down {SLOWDOWN} times")
             for game in TAPPED:
                 for is_touch in (True, False):
-                    taken = taps_ms(browser, f"https://127.0.0.1:{port}", game, is_touch=is_touch)
-                    by = "finger" if is_touch else "mouse"
+                    url = f"https://127.0.0.1:{port}"
+                    matches = [taps_ms(browser, url, game, is_touch=is_touch) for _ in range(rounds)]
+                    first, *later = [median(each) for each in zip(*matches, strict=False)]
+                    by, worst = "finger" if is_touch else "mouse", max(map(max, matches))
                     print(
-                        f"{game:8} {by:6}: {len(taken)} taps, {median(taken):.0f} ms, worst {taken[-1]:.0f}", flush=True
+                        f"{game:8} {by:6}: first tap {first:.0f} ms, later ones {median(later):.0f}, at most"
+                        f" {max(later):.0f} (medians of {rounds} matches); worst of all {worst:.0f}",
+                        flush=True,
                     )
         return
     if options.reload:
