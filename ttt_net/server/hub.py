@@ -90,8 +90,8 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
 """Requests that continue a match or end something. They are cheap or have separate limits, so players whose address has
 used up its share of computing time may still send them."""
 
-_REST_S, _REST_WITH_MATCH_S = 1.0, 0.1
-"""How long to stop reading a connection after rejecting a request because of its share."""
+_REST_S = 1.0
+"""How long to stop reading a connection of a player without a match after rejecting a request because of its share."""
 _OVER_WITH_ADDRESS = 9
 """How many frames a frame of an address over its limit counts as.
 
@@ -394,8 +394,8 @@ class Hub:
             self.shares.check(connection)
         except Refusal:
             connection.meter(_OVER_WITH_ADDRESS)
-            is_playing = isinstance(connection.session, Session) and bool(connection.session.live)
-            connection.rest(_REST_WITH_MATCH_S if is_playing else _REST_S)
+            if not (isinstance(connection.session, Session) and connection.session.live):
+                connection.rest(_REST_S)
             raise
 
     def _hold(self, connection: Connection, text: str) -> None:

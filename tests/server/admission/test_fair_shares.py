@@ -4,17 +4,21 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.server.encrypted_peer import Authority
-from tests.server.peer import HANDSHAKE
+from tests.server.peer import CLOSE, HANDSHAKE, TEXT, client_frame
 from tests.server.running import running, until
-from ttt_net.errors import Refusal
+from ttt_net.errors import Closing, Refusal
+from ttt_net.server.admission import fair_shares
 from ttt_net.server.admission.client_address import network_of, wider_networks
-from ttt_net.server.admission.fair_shares import Account, FairShares
+from ttt_net.server.admission.fair_shares import SETTLED_MS, Account, FairShares
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
@@ -81,6 +85,48 @@ def test_in_the_long_run_an_address_gets_a_twentieth_of_a_core() -> None:
             world.spend(one, 5.0)
             used_ms += 5.0
     assert used_ms / world.now_ms == pytest.approx(0.05, rel=0.05)
+
+
+@given(
+    costs_ms=st.lists(st.sampled_from([0.1, 0.2, 0.5, 1.0]), min_size=1, max_size=9),
+    connections=st.integers(1, 40),
+    players=st.integers(1, 40),
+)
+@settings(max_examples=25, deadline=None)
+def test_whatever_an_address_sends_it_costs_its_share_one_burst_and_a_request_of_each_connection(
+    costs_ms: list[float], connections: int, players: int
+) -> None:
+    """Each request is urgent, so none is refused; each connection sends as soon as it is read."""
+    world = World()
+    peers = [world.peer("192.0.2.1", number % players) for number in range(connections)]
+    rested_ms, costs, spent_ms, now_ms = [0.0] * connections, cycle(costs_ms), 0.0, 0.0
+    while now_ms < 40_000:
+        number = rested_ms.index(min(rested_ms))
+        now_ms, cost_ms = max(now_ms, rested_ms[number]), next(costs)
+        now_ms += cost_ms
+        spent_ms += cost_ms
+        world.now_ms = int(now_ms)
+        world.spend(peers[number], cost_ms)
+        rested_ms[number] = now_ms + world.shares.rest_ms(peers[number])
+    share_ms = WORK.work.count + WORK.work.per_s * now_ms / 1_000
+    assert spent_ms <= share_ms + connections * max(costs_ms) + SETTLED_MS
+
+
+def test_pings_leave_something_of_a_share_to_other_requests() -> None:
+    world = World()
+    flooder, neighbour = world.peer("192.0.2.1", player=1), world.peer("192.0.2.1", player=2)
+    world.spend(world.peer("192.0.2.1"), 900)
+    while not world.shares.rest_ms(flooder):
+        world.spend(flooder, 1.5)
+    assert world.wait_ms(neighbour) is None
+
+
+def test_a_player_who_sends_a_lot_rests_and_a_neighbour_does_not() -> None:
+    world = World()
+    greedy, modest = world.peer("192.0.2.1", player=1), world.peer("192.0.2.1", player=2)
+    world.spend(greedy, 249)
+    assert world.shares.rest_ms(greedy) > 0
+    assert world.shares.rest_ms(modest) == 0
 
 
 def test_one_player_leaves_three_quarters_to_the_others_of_an_address() -> None:
@@ -161,7 +207,10 @@ def metered(**limits: object) -> Limits:
     return Limits(unmetered=(), **limits)  # type: ignore[arg-type]
 
 
-async def test_moves_and_pings_are_served_to_an_address_that_has_used_its_share(tmp_path: Path) -> None:
+async def test_moves_and_pings_are_served_to_an_address_that_has_used_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_shares, "MOST_REST_MS", 1)
     price = Price()
     async with running(tmp_path, metered(players_per_address=1_000), cost_s=price) as server:
         server.clock.stand_still()
@@ -364,3 +413,44 @@ async def test_a_connection_that_is_refused_for_its_share_is_not_read_for_a_whil
         bob = await server.join("Bob")
         await bob.ok("ping")
         assert server.hub.metrics.requests == requests + 2, "only Bob was read"
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])
+async def test_a_connection_of_an_address_over_its_share_rests_after_each_ping_and_its_neighbours_do_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_encrypted: bool
+) -> None:
+    monkeypatch.setattr(fair_shares, "MOST_REST_MS", 3_600_000)
+    authority = Authority(tmp_path) if is_encrypted else None
+    async with running(tmp_path, metered(), cost_s=lambda: 0.0, authority=authority) as server:
+        server.clock.stand_still()
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        account = server.connection_of("Ann").account
+        assert account is not None
+        account.shares[0].use(server.clock(), 1_000)
+        await ann.ok("ping")
+        requests = server.hub.metrics.requests
+        for _ in range(20):
+            await ann.say("ping")
+        await bob.ok("ping")
+        assert server.hub.metrics.requests == requests + 1, "only Bob was read"
+
+
+async def test_what_was_sent_during_a_rest_is_served_after_it_and_a_close_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_shares, "MOST_REST_MS", 1)
+    async with running(tmp_path, metered(closing_s=60), cost_s=lambda: 0.0) as server:
+        server.clock.stand_still()
+        peer = await server.raw()
+        await peer.hello("Ann")
+        connection = server.connection_of("Ann")
+        assert connection.account is not None
+        connection.account.shares[0].use(server.clock(), 1_000)
+        await peer.send(client_frame(TEXT, b'{"type":"ping","id":7}') * 3)
+        for _ in range(3):
+            assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":7}')
+        connection.rest(0.001)
+        connection.close(Closing.RESTART)
+        await peer.send(client_frame(CLOSE, Closing.RESTART.to_bytes(2, "big")))
+        assert await peer.close_code() == Closing.RESTART
+        assert await peer.read_to_end() == b""

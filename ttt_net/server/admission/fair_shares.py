@@ -2,7 +2,8 @@
 
 The currency is measured milliseconds of the event loop's thread and of the journal's. Each address may use
 `limits.work`; a player may use a fraction of that, the networks around an IPv6 address a multiple, and all addresses
-together `ALL_TOGETHER`. Moves and pings are charged too, but never refused here: they have separate limits.
+together `ALL_TOGETHER`. Moves and pings are charged too, but never refused: once a share is nearly used up, each of its
+connections rests after a request until the time that was used has come back.
 """
 
 from collections import OrderedDict
@@ -36,6 +37,10 @@ PLAYERS_SHARE = 1 / 4
 """The fraction of an address's share for one of its players, so that one pupil leaves something to the class."""
 WIDER = (2, 4)
 """How many shares of an address the /56 and the /48 around an IPv6 /64 may use."""
+LEFT = 1 / 100
+"""The fraction of a share that moves and pings leave to other requests: its connections rest while there is less."""
+MOST_REST_MS = 1_000
+"""The longest rest of a connection: so long two hundred connections may take 0.25 ms each."""
 ALL_TOGETHER = Rate(3_000, 5.0)
 """The milliseconds for all addresses together; beyond that, only those with half of their share left are served."""
 
@@ -175,12 +180,33 @@ class FairShares:
         wait_ms = max(share.wait_ms(now_ms) for share in account.shares)
         if wait_ms:
             raise _spent("your address has", self._limits.work, wait_ms)
-        wait_ms = 0 if payer.player is None else self._kept(payer.player, PLAYERS_SHARE).wait_ms(now_ms)
+        wait_ms = self._own_wait_ms(payer, now_ms)
         if wait_ms:
             raise _spent("you have", self._rate(PLAYERS_SHARE), wait_ms)
-        half = self._limits.work.count / 2
-        if self._all.wait_ms(now_ms) and account.shares[0].wait_ms(now_ms, half):
+        if self._busy_ms(account, now_ms):
             raise Refusal(Code.TOO_FAST, "the server is busy, and your address has used half of its share", 1_000)
+
+    def rest_ms(self, payer: Payer) -> int:
+        """Return how many milliseconds not to read a connection after serving it: until each share has some `LEFT`.
+
+        All connections of an address together then use no more than comes back. A peer who sends rarely has rested
+        before the next request, so only those who send more than their neighbours wait.
+        """
+        account = payer.account
+        if account is None or not account.is_heavy:
+            return 0
+        now_ms, left = self._now_ms(), LEFT * self._limits.work.count
+        wait_ms = max(share.wait_ms(now_ms, left) for share in account.shares)
+        own_wait_ms = self._own_wait_ms(payer, now_ms, left * PLAYERS_SHARE)
+        return min(MOST_REST_MS, max(wait_ms, own_wait_ms, self._busy_ms(account, now_ms)))
+
+    def _own_wait_ms(self, payer: Payer, now_ms: int, tokens: float = 1.0) -> int:
+        """Return how long until the player's share has so much left; 0 without a player."""
+        return 0 if payer.player is None else self._kept(payer.player, PLAYERS_SHARE).wait_ms(now_ms, tokens)
+
+    def _busy_ms(self, account: Account, now_ms: int) -> int:
+        """Return how long the server only serves addresses that have used less of their share; 0 if it serves all."""
+        return self._all.wait_ms(now_ms) if account.shares[0].wait_ms(now_ms, self._limits.work.count / 2) else 0
 
     def is_overdrawn(self, network: str, wider: Sequence[str] = ()) -> bool:
         """Tell whether an address, or a network around it, has overdrawn half a share: then nothing new may begin."""

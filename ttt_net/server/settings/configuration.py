@@ -221,7 +221,7 @@ class Limits:
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, including pings and fragments")
     work: Rate = setting(
         Rate(1_000, 20.0),
-        "milliseconds of computing time for one address; beyond it, only moves and pings are served",
+        "milliseconds of computing time for one address; beyond it, only moves and pings are served, and more slowly",
     )
     codes: Rate = setting(Rate(10, 60.0), "attempts at invitation codes by one player, of 309 million codes")
     inquiries: Rate = setting(

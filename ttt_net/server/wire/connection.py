@@ -309,14 +309,16 @@ class Connection(Reader):
     def _take_turn(self) -> None:
         """Handle a few frames; the others wait until other connections have had their turn.
 
-        Each frame is handled before the next is parsed, so that the end of the connection does not depend on how the
-        bytes were split.
+        If the share of the address or player is nearly used up, handle one, and then rest. Each frame is handled before
+        the next is parsed, so that the end of the connection does not depend on how the bytes were split.
         """
         data, start, self._held = self._backlog, 0, b""
+        self.heard_s = self._loop.time()
         clock_s = self._owner.shares.clock_s
+        rest_ms = self._owner.shares.rest_ms(self)
         until_s = clock_s() + TURN_MS / 1000
         try:
-            for number in range(_FRAMES_OF_A_TURN):
+            for number in range(1 if rest_ms else _FRAMES_OF_A_TURN):
                 if start >= len(data) or self._closing_since_s is not None or self._is_resting:
                     break
                 if self._later is not None:
@@ -336,18 +338,18 @@ class Connection(Reader):
         if self._closing_since_s is not None:
             late, self._backlog = self._backlog, b""
             self._take_late(late)
+        elif rest_ms:
+            self.rest(rest_ms / 1000)
         self._go_on_reading()
 
     def _go_on_reading(self) -> None:
-        if self._later is not None:
-            self._pause_reading(bool(self._backlog))
-        elif self._backlog and not self._is_resting:
+        if self._backlog and not self._is_resting and self._later is None:
             self._wait_for_turn()
         else:
-            self._pause_reading(self._is_resting)
+            self._pause_reading(self._is_resting or bool(self._backlog))
 
     def rest(self, seconds: float) -> None:
-        """Pause reading for a while: each refusal of a request costs as much as a ping."""
+        """Pause reading for a while, unless it is paused for such a while already: what waits in the kernel is free."""
         if not self._is_resting:
             self._is_resting = True
             self._pause_reading(True)
@@ -364,8 +366,8 @@ class Connection(Reader):
 
     def _end_rest(self) -> None:
         self._is_resting = False
-        if self._closing_since_s is None:
-            self._go_on_reading()
+        self.charge(READ_MS)  # a timer and a turn cost as much
+        self._go_on_reading()
 
     def _wait_for_turn(self) -> None:
         """Stop reading until the received bytes have been processed, in turn with others."""
