@@ -125,3 +125,24 @@ def test_a_browser_plays_the_terminal_client(place: Place) -> None:
             ann.until("You won: you completed a line.")
         finally:
             bob.kill()
+
+
+def test_the_mistake_of_a_lost_match_is_asked_on_ones_other_devices(place: Place) -> None:
+    winner, phone = place.pair()
+    for turn, cell in enumerate((0, 1, 4, 2, 8)):
+        (winner, phone)[turn % 2].play(cell)
+    phone.page.locator(".deck.defeat").wait_for()
+    phone.press("Where did I go wrong?")
+    phone.page.locator(".deck .learnt", has_text="you had to block at c1").wait_for()
+    token = phone.page.evaluate("localStorage.getItem('ttt_net.token')")
+    laptop = place.visitor()
+    laptop.page.add_init_script(f"localStorage.setItem('ttt_net.token', '{token}')")
+    laptop.page.goto(f"{place.url}/#puzzle")
+    laptop.press("Your mistakes (1)")
+    laptop.page.locator("main", has_text="you went wrong here. Find a better move.").wait_for()
+    laptop.cell(8).click()
+    laptop.page.locator(".verdict", has_text="Correct: c1!").wait_for()
+    laptop.page.locator("main", has_text="It returns on ").wait_for()
+    laptop.press("Puzzle of the day")
+    laptop.page.locator("main", has_text="Difficulty").wait_for()
+    assert laptop.page.get_by_text("Your mistakes").count() == 0

@@ -528,19 +528,22 @@ test("the record of a finished match is saved as the server writes it", async ()
 
 test("a player saves all that the server stores about them, page by page, while the list on the screen stays", async () => {
   const saved = savedTexts();
-  const page = await ann({}, "/#player");
+  const page = await ann({}, "/#player", ["chat", "puzzle", "or_casual", "mistakes"]);
   const entry = (match: string) => ({ match, game: "tictactoe", players: [{ name: "Ann" }, { name: "Ben" }], winner: 0, reason: "line", plies: 5, at_ms: 0, rated: false });
   const history = (match: string, before: string | null) => ({ type: "history", player: { name: "Ann" }, matches: [entry(match)], before });
   const profile = { type: "profile", player: { name: "Ann" }, won: 2, drawn: 0, lost: 0, ratings: [], online: true, since_ms: 0 };
   await page.says(profile, history("m9", null));
   await page.press("Download my data");
-  const answer = async (kind: "profile" | "blocks" | "history" | "record", count: number, reply: object) => {
+  const answer = async (kind: "profile" | "blocks" | "mistakes" | "history" | "record", count: number, reply: object) => {
     await until(() => page.of(kind).length === count, `request ${count} of ${kind}`);
     await page.says(reply);
   };
   const before = { profile: page.of("profile").length, history: page.of("history").length, blocks: page.of("blocks").length };
   await answer("profile", before.profile, profile);
   await answer("blocks", before.blocks + 1, { type: "blocks", blocked: ["Eve"], muted: [] });
+  const kept = ["connect4", "gomoku"].map((game) => ({ puzzle: { game, better: [1] }, times: 5 }));
+  for (const [n, mistake] of kept.entries()) await answer("mistakes", n + 1, { type: "mistakes", day: "2023-01-03", mistakes: [mistake], count: 2, page: n + 1 });
+  assert.deepEqual(fields(page.of("mistakes"), "all", "page"), [[true, 1], [true, 2]]);
   await answer("history", before.history + 1, history("m2", "older"));
   await until(() => page.of("record").length === 1, "the request for the first record");
   await page.says({ type: "record", match: "m7", text: "of a match that is looked at meanwhile" });
@@ -554,7 +557,113 @@ test("a player saves all that the server stores about them, page by page, while 
   const data = JSON.parse((await saved[0])!);
   assert.equal(data.profile.won, 2);
   assert.deepEqual(data.blocks.blocked, ["Eve"]);
+  assert.deepEqual(data.mistakes, kept);
   assert.deepEqual(data.matches.map((each: { match: { match: string }; record: string }) => [each.match.match, each.record]), [["m2", "first"], ["m1", "second"]]);
   assert.equal(page.player.state.history!.matches[0]!.match, "m9");
   await page.until("button:not(:disabled)", "Download my data");
+});
+
+const MISTAKE = { game: "tictactoe", better: [8], moves: [0, 1, 4, 2] };
+const OF_THE_DAY = { type: "puzzle", day: "2023-01-03", game: snapshot().game, position: position("XX.OO...."), start: "", kind: "win", plies: 1, grade: 2 };
+const AS_PUZZLE = { ...OF_THE_DAY, kind: "own", plies: 0, grade: 0, position: position("XOO.X...."), own: MISTAKE };
+
+test("the mistake of a lost match goes to the server that keeps mistakes", async () => {
+  for (const features of [["analyse"], ["analyse", "mistakes"]]) {
+    const page = await ann({}, "/m/m1", features);
+    await page.says(finished([0, 1, 4, 2, 3], 1), replay([0, 1, 4, 2, 3], 9, []));
+    await page.until("main.match");
+    const told = { type: "analysis", match: "m1", moves: [], exact: false, partial: true };
+    await page.says({ ...told, lesson: { ply: 4, side: 1, better: ["b2"], text: "of the other side" } });
+    await page.says({ ...told, lesson: { ply: 5, side: 0, better: ["c1", "x"], text: "Move 5: c1 wins. What follows: c1." } });
+    const expected = features.includes("mistakes") ? [[{ puzzle: MISTAKE, text: "Move 5: c1 wins." }]] : [];
+    assert.deepEqual(fields(page.of("learn"), "mistake"), expected);
+    page.close();
+  }
+});
+
+test("a mistake whose answer was lost is sent again on the next connection", async () => {
+  const page = await WholePage.open({ token: "ann" }, "/m/m1", true);
+  pages.push(page);
+  const welcome = { type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features: ["analyse", "mistakes"] };
+  await page.greeted(1);
+  await page.says(welcome, finished([0, 1, 4, 2, 3], 1), replay([0, 1, 4, 2, 3], 9, []));
+  await page.until("main.match");
+  await page.says({ type: "analysis", match: "m1", moves: [], exact: false, partial: true, lesson: { ply: 5, side: 0, better: ["c1"], text: "" } });
+  await page.closes(1006);
+  await page.greeted(2);
+  await page.says(welcome);
+  assert.deepEqual(fields(page.of("learn"), "mistake"), [[{ puzzle: MISTAKE, text: "" }], [{ puzzle: MISTAKE, text: "" }]]);
+  await page.says({ type: "ok", id: page.of("learn")[1]!.id });
+  await page.closes(1006);
+  await page.greeted(3);
+  await page.says(welcome);
+  assert.equal(page.of("learn").length, 2);
+});
+
+test("our mistakes that are due are asked on the page, and the first answer to each goes to the server", async () => {
+  const page = await ann({}, "/#puzzle", ["mistakes"]);
+  await page.says(OF_THE_DAY);
+  await page.until(".puzzle", "Jan 3, 2023");
+  assert.deepEqual(fields(page.of("mistakes"), "all"), [[undefined]]);
+  const other = { puzzle: { ...MISTAKE, moves: [0] }, due: "2023-01-02", times: 4 };
+  const learnt = { puzzle: { ...MISTAKE, moves: [1] }, due: "2023-01-01", times: 5 };
+  const later = { puzzle: { ...MISTAKE, moves: [2] }, due: "2023-01-04" };
+  await page.says({ type: "mistakes", day: "2023-01-03", mistakes: [{ puzzle: MISTAKE, text: "why" }, other, learnt, later], count: 5, page: 1 });
+  await page.press("Your mistakes (2)");
+  assert.deepEqual(fields(page.of("puzzle").slice(-1), "own"), [[MISTAKE]]);
+  await page.says(AS_PUZZLE);
+  await page.until(".puzzle", "A mistake of yours");
+  assert.match(document.querySelector(".puzzle")!.textContent!, /X to move: you went wrong here\. Find a better move\./);
+  assert.doesNotMatch(document.querySelector(".puzzle")!.textContent!, /Difficulty|Your mistakes/);
+  await page.tap(8);
+  assert.deepEqual(fields(page.of("puzzle").slice(-1), "own", "move"), [[MISTAKE, 8]]);
+  await page.says({ ...AS_PUZZLE, move: 8, right: true, solution: 8 });
+  await page.until(".puzzle", "It returns on Jan 4, 2023.");
+  assert.deepEqual(fields(page.of("learn"), "mistake"), [[{ puzzle: MISTAKE, text: "why", due: "2023-01-04", times: 1 }]]);
+  await page.press("Your mistakes (1)");
+  const second = { ...AS_PUZZLE, own: other.puzzle };
+  await page.says({ ...second });
+  await page.press("Show the solution");
+  assert.deepEqual(fields(page.of("puzzle").slice(-1), "own", "reveal"), [[other.puzzle, true]]);
+  await page.says({ ...second, move: 3, right: false });
+  await page.says({ ...second, move: 8, right: true, solution: 8 });
+  assert.deepEqual(fields(page.of("learn").slice(1), "mistake"), [[{ ...other, due: "2023-01-04", times: 0 }]], "the first answer counts");
+  assert.equal(page.of("mistakes").length, 2, "one more is on the server");
+  assert.equal(localStorage.getItem("ttt_net.puzzles"), null, "none of them is the puzzle of the day");
+});
+
+test("the fifth right answer in a row has learned a mistake, and one before it is followed by longer and longer waits", async () => {
+  const page = await ann({}, "/#puzzle", ["mistakes"]);
+  for (const [times, due, words] of [[1, "2023-01-06", "It returns on Jan 6, 2023."], [2, "2023-01-10", ""], [3, "2023-01-24", ""], [4, "2023-01-04", "You have learned it."]] as const) {
+    await page.says(OF_THE_DAY, { type: "mistakes", day: "2023-01-03", mistakes: [{ puzzle: MISTAKE, times, due: "2023-01-01" }], count: 1, page: 1 });
+    await page.says({ ...AS_PUZZLE, move: 8, right: true, solution: 8 });
+    await page.until(".puzzle", words);
+    assert.deepEqual(fields(page.of("learn").slice(-1), "mistake"), [[{ puzzle: MISTAKE, times: times + 1, due }]]);
+  }
+  await page.press("Puzzle of the day");
+  assert.deepEqual(fields(page.of("puzzle").slice(-1), "day", "own"), [[null, undefined]]);
+});
+
+test("a mistake is asked in place of any puzzle of a day, also of one that the page judged before it was connected", async () => {
+  const { undo } = fetching("2023-01-03T12:00Z");
+  try {
+    for (const address of ["/#puzzle", "/#puzzle=2023-01-04"]) {
+      const page = await WholePage.open({ token: "ann" }, address);
+      pages.push(page);
+      await page.until(".puzzle", "Difficulty 2 of 5");
+      await page.greeted(1);
+      await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features: ["mistakes"] });
+      await page.says(OF_THE_DAY, { type: "mistakes", day: "2023-01-03", mistakes: [{ puzzle: MISTAKE }], count: 1, page: 1 });
+      await page.press("Your mistakes (1)");
+      await page.says(AS_PUZZLE);
+      await page.until(".puzzle", "A mistake of yours");
+      await page.tap(8);
+      assert.deepEqual(fields(page.of("puzzle").slice(-1), "own", "move"), [[MISTAKE, 8]]);
+      await page.closes(1006);
+      await page.until(".puzzle", "Difficulty 2 of 5");
+      page.close();
+    }
+  } finally {
+    undo();
+  }
 });

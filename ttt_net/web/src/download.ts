@@ -4,10 +4,10 @@ import { ask, refuse, say } from "./actions.js";
 import { button, type Tree } from "./dom.js";
 import { w } from "./i18n.js";
 import { type Heard, isLost } from "./link.js";
-import type { FinishedMatch, Refused, Request } from "./protocol.js";
+import type { FinishedMatch, OwnMistake, Refused, Request } from "./protocol.js";
 import { type Match, redraw, state } from "./store.js";
 
-type Kind = "profile" | "blocks" | "history" | "record";
+type Kind = "profile" | "blocks" | "mistakes" | "history" | "record";
 type Reply<K extends Kind> = Extract<Heard, { type: K }>;
 
 const REPLY_MS = 30_000;
@@ -46,6 +46,12 @@ async function exportOwnData(): Promise<void> {
   try {
     const profile = await replyTo({ type: "profile" });
     const blocks = await replyTo({ type: "blocks" });
+    const mistakes: OwnMistake[] = [];
+    for (let number = 1, count = Number(state.features.includes("mistakes")); mistakes.length < count; number++) {
+      const list = await replyTo({ type: "mistakes", all: true, page: number });
+      mistakes.push(...list.mistakes);
+      count = list.mistakes.length && list.count;
+    }
     const matches: { match: FinishedMatch; record: string | null }[] = [];
     let page = await replyTo({ type: "history" });
     for (;;) {
@@ -57,7 +63,7 @@ async function exportOwnData(): Promise<void> {
       if (!page.before) break;
       page = await replyTo({ type: "history", before: page.before });
     }
-    const data = { server: state.server, at: new Date().toISOString(), profile, blocks, matches };
+    const data = { server: state.server, at: new Date().toISOString(), profile, blocks, mistakes, matches };
     save("ttt_net.json", "application/json", JSON.stringify(data, null, 2));
   } catch (refusal) {
     refuse(refusal as Refused);

@@ -10,6 +10,7 @@ import { f, w } from "./i18n.js";
 import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
 import { followLive } from "./lobby.js";
+import { heardOfMistakes, keepMistake } from "./mistakes.js";
 import { handOver } from "./ondevice.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
@@ -21,6 +22,7 @@ import { type Match, ui } from "./store.js";
 /** Do what follows from any message. */
 export function follow(message: Heard): void {
   received(message);
+  heardOfMistakes(message);
   followLive();
   if (message.type === "challengeover" || message.type === "welcome") settle();
   handOver();
@@ -34,6 +36,7 @@ export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, le
   else if (hasEnded) announce(stateOf(match));
   // A quick lesson arrives first; the search may find a better one.
   if (message.type === "analysis") {
+    keepMistake(match);
     learnt(match, lesson);
     analyseAgain(match);
   }

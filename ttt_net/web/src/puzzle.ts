@@ -16,8 +16,9 @@ import { guessScreen } from "./guess.js";
 import { f, many, w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
+import { dueMistakes, nextDay } from "./mistakes.js";
 import { go, place } from "./place.js";
-import type { PuzzleReply } from "./protocol.js";
+import type { OwnPuzzle, PuzzleReply } from "./protocol.js";
 import { send } from "./requests.js";
 import { capital, dayOf } from "./sentences.js";
 import { isFlat } from "./settings.js";
@@ -52,12 +53,13 @@ export function puzzleScreen(): Tree {
   return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
 }
 
-/** The puzzle of the address: from the server, or from what the page has. */
+/** A mistake that the server asks; otherwise the puzzle of the address: from the server, or from what the page has. */
 function puzzleNow(): PuzzleReply | null {
   const { id } = place();
   const day = id || today();
-  if (own?.day === day) return own;
   const { puzzle } = state;
+  if (puzzle?.own && !isAlone()) return puzzle;
+  if (own?.day === day) return own;
   if (puzzle && state.you && (!id || puzzle.day === id)) return puzzle;
   if (!isAlone()) return null;
   fetchComing();
@@ -81,9 +83,9 @@ function fetchComing(): void {
 }
 
 /** Answer with a move, or ask for the solution with null. */
-function answer({ day }: PuzzleReply, made: number | null): void {
-  if (own?.day !== day) {
-    ask({ type: "puzzle", day, ...(made === null ? { reveal: true } : { move: made }) });
+function answer({ day, own: mistake }: PuzzleReply, made: number | null): void {
+  if (mistake || own?.day !== day) {
+    ask({ type: "puzzle", day, ...(mistake && { own: mistake }), ...(made === null ? { reveal: true } : { move: made }) });
     return;
   }
   const { solution, text, why } = coming!.puzzles.find((each) => each.day === day)!;
@@ -98,7 +100,8 @@ const triesAt = (day: string): string => String(solved.tries[day] ?? "");
 /** Count a try at a puzzle that is not over. */
 function count(puzzle: PuzzleReply): void {
   counted = puzzle;
-  const { day, right, solution } = puzzle;
+  const { day, right, solution, own: mistake } = puzzle;
+  if (mistake) return; // the server counts these
   const done = right ? "right" : right === false ? "wrong" : typeof solution === "number" ? "shown" : "";
   const tries = triesAt(day);
   if (!done || isSolved(day) || tries.endsWith("s")) return;
@@ -132,38 +135,66 @@ function result({ day, game, grade }: PuzzleReply): string {
   return [`${w.puzzleOfDay}, ${dayOf(Date.parse(day))}`, about, joined([squaresOf(day), days > 1 && `🔥 ${days}`], "  "), `${site()}/#puzzle=${day}`].join("\n");
 }
 
+/** The move that was right, or the solution, or that the last one was wrong; empty before a try. */
+function verdictOf({ game, solution, right, move }: PuzzleReply): string {
+  const nameOf = (made: number | null | undefined) => moveName(game, made ?? -1);
+  if (right) return f(w.puzzleRight, nameOf(move));
+  if (typeof solution === "number") return f(w.hintMove, nameOf(solution));
+  return right === false ? f(w.puzzleWrong, nameOf(move)) : "";
+}
+
+/** What is to be found, and by whom. */
+function taskOf({ kind, own, position }: PuzzleReply): string {
+  const mark = position.marks[position.to_move ?? 0] ?? "";
+  return f(own ? w.ownQuestion : kind === "win" ? w.puzzleWin : w.puzzleSave, mark);
+}
+
+/** The button that shows the next of our mistakes. */
+function mistakeButton({ own: mistake }: PuzzleReply): Tree | false {
+  const [next, ...others] = dueMistakes(mistake);
+  return next !== undefined && button(f(w.yourMistakes, others.length + 1), () => ask({ type: "puzzle", own: next.puzzle }), mistake ? "primary" : "");
+}
+
 function shown(puzzle: PuzzleReply): Tree {
-  const { day, game, position, kind, grade, solution, right, move } = puzzle;
-  const own = position.marks[position.to_move ?? 0] ?? "";
+  const { day, game, position, grade, solution, right, own: mistake } = puzzle;
+  const mark = position.marks[position.to_move ?? 0] ?? "";
   const isOver = solution !== undefined && solution !== null;
   const choose = (made: number) => answer(puzzle, made);
   const days = streak();
-  const nameOf = (made: number | null | undefined) => moveName(game, made ?? -1);
-  const verdict = right ? f(w.puzzleRight, nameOf(move)) : isOver ? f(w.hintMove, nameOf(solution)) : right === false ? f(w.puzzleWrong, nameOf(move)) : "";
+  const verdict = verdictOf(puzzle);
   const aimed = ui.aim >= 0 && !isOver ? movesAt(game, position.legal, ui.aim) : [];
+  const tries = mistake ? "" : triesAt(day);
+  const about = [dayOf(Date.parse(day)), f(w.difficulty, grade), isSolved(day) && w.puzzleSolved].filter(Boolean).join(" · ");
   return h(
     "div.puzzle",
-    { key: day },
+    { key: mistake ? JSON.stringify(mistake) : day },
     panel(
-      w.puzzleOfDay,
+      mistake ? w.ownMistake : w.puzzleOfDay,
       h("h2", titleOf(game.name) || game.title),
-      h("p", own.length === 1 && token(game, own), f(kind === "win" ? w.puzzleWin : w.puzzleSave, own)),
-      h("p.quiet", [dayOf(Date.parse(day)), f(w.difficulty, grade), isSolved(day) && w.puzzleSolved].filter(Boolean).join(" · ")),
-      h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, triesAt(day) && squares(day), verdict),
-      isOver && days > 1 && h("p.quiet.streak", many(w.streak, days)),
-      isOver && h("p", capital(reasonOf(puzzle.why, puzzle.text ?? ""))),
+      h("p", mark.length === 1 && token(game, mark), taskOf(puzzle)),
+      h("p.quiet", mistake ? w.ownMistake : about),
+      h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, tries && squares(day), verdict),
+      !mistake && isOver && days > 1 && h("p.quiet.streak", many(w.streak, days)),
+      isOver && h("p", mistake ? afterwards(mistake) : capital(reasonOf(puzzle.why, puzzle.text ?? ""))),
       h(
         "div.buttons",
-        aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, nameOf(made)), () => choose(made), "primary")),
+        aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, moveName(game, made)), () => choose(made), "primary")),
         !isOver && button(w.showSolution, () => answer(puzzle, null)),
-        isOver && triesAt(day) && button(w.shareResult, () => send(result(puzzle)), "primary tell"),
-        button(w.dayBefore, () => go(`/#puzzle=${dayBefore(day)}`)),
+        isOver && tries && button(w.shareResult, () => send(result(puzzle)), "primary tell"),
+        (isOver || !mistake) && mistakeButton(puzzle),
+        mistake ? button(w.puzzleOfDay, () => go("/#puzzle")) : button(w.dayBefore, () => go(`/#puzzle=${dayBefore(day)}`)),
         isOver && state.features.includes("study") && button(w.guessMoves, () => go("/#guess")),
       ),
     ),
     h("div.field", theBoard(puzzle, isOver, choose)),
     right && confetti(),
   );
+}
+
+/** When an answered mistake returns. */
+function afterwards(mistake: OwnPuzzle): string {
+  const day = nextDay(mistake);
+  return day ? f(w.returnsOn, dayOf(Date.parse(day))) : day === "" ? w.learned : "";
 }
 
 function theBoard({ game, position, solution, move, right }: PuzzleReply, isOver: boolean, answer: (move: number) => void): Tree {

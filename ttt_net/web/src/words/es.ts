@@ -383,5 +383,10 @@ export const words: Partial<Words> = {
   resultCopied: "El resultado está copiado.",
   streak: { one: "{0} día seguido", other: "{0} días seguidos" },
   puzzleNeedsLink: "Este problema necesita conexión.",
+  ownMistake: "Un error tuyo",
+  yourMistakes: "Tus errores ({0})",
+  ownQuestion: "Juega {0}: aquí te equivocaste. Encuentra una jugada mejor.",
+  returnsOn: "Vuelve el {0}.",
+  learned: "Ya lo has aprendido.",
   voices: { beginner: "«Todavía estoy aprendiendo. ¡Ten paciencia!»", "casual player": "«Veo mis líneas. Las tuyas, no siempre.»", "club player": "«Bloqueo a tiempo y espero tu error.»", expert: "«Una amenaza puedes pararla. ¿Y dos?»", master: "«Lo tengo todo calculado. ¡Sorpréndeme!»" },
 };

@@ -385,5 +385,10 @@ export const words: Partial<Words> = {
   resultCopied: "Le résultat est copié.",
   streak: { one: "{0} jour d’affilée", other: "{0} jours d’affilée" },
   puzzleNeedsLink: "Ce problème demande une connexion.",
+  ownMistake: "Une de vos erreurs",
+  yourMistakes: "Vos erreurs ({0})",
+  ownQuestion: "À {0} de jouer : ici, vous avez fait une erreur. Trouvez un meilleur coup.",
+  returnsOn: "Elle revient le {0}.",
+  learned: "C’est appris.",
   voices: { beginner: "« J’apprends encore. Soyez patients ! »", "casual player": "« Je vois mes lignes. Les vôtres, pas toujours. »", "club player": "« Je bloque à temps et j’attends votre faute. »", expert: "« Une menace, vous la parez. Et deux ? »", master: "« J’ai tout calculé. Surprenez-moi ! »" },
 };

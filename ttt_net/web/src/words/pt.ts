@@ -383,5 +383,10 @@ export const words: Partial<Words> = {
   resultCopied: "O resultado foi copiado.",
   streak: { one: "{0} dia seguido", other: "{0} dias seguidos" },
   puzzleNeedsLink: "Este problema precisa de conexão.",
+  ownMistake: "Um erro seu",
+  yourMistakes: "Seus erros ({0})",
+  ownQuestion: "Joga {0}: aqui você errou. Encontre uma jogada melhor.",
+  returnsOn: "Volta em {0}.",
+  learned: "Você já aprendeu.",
   voices: { beginner: "“Ainda estou aprendendo. Tenha paciência!”", "casual player": "“Vejo as minhas linhas. As suas, nem sempre.”", "club player": "“Bloqueio a tempo e espero o seu deslize.”", expert: "“Uma ameaça você bloqueia. E duas?”", master: "“Já calculei tudo. Surpreenda-me!”" },
 };

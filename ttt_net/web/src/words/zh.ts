@@ -390,5 +390,10 @@ export const words: Partial<Words> = {
   resultCopied: "结果已复制。",
   streak: { other: "连续 {0} 天" },
   puzzleNeedsLink: "这道谜题需要联网。",
+  ownMistake: "你的失误",
+  yourMistakes: "你的失误（{0}）",
+  ownQuestion: "轮到 {0}：你在这里走错了。找出更好的一步。",
+  returnsOn: "{0} 再来一次。",
+  learned: "你已经学会了。",
   voices: { beginner: "“我还在学，请多关照！”", "casual player": "“我看得见自己的连线，你的嘛，不一定。”", "club player": "“我及时防守，等你出错。”", expert: "“一个威胁你挡得住，两个呢？”", master: "“我都算清楚了，给我个惊喜吧！”" },
 };

@@ -1,0 +1,78 @@
+/** Our mistakes as puzzles that return. The server keeps them, so that each is asked on whichever device we are. */
+
+import { ask, say } from "./actions.js";
+import type { Heard } from "./link.js";
+import { isLost } from "./link.js";
+import type { OwnMistake, OwnPuzzle, PuzzleReply } from "./protocol.js";
+import { type Match, redraw, state } from "./store.js";
+
+const DAY_MS = 86_400_000;
+/** The days after which a solved mistake returns; after one more answer it is learned. As `OwnMistake.answered`. */
+const RETURNS = [1, 3, 7, 21];
+const LEARNED = RETURNS.length + 1;
+/** What the server accepts. */
+const [MOST_BETTER, MOST_MOVES, MOST_TEXT] = [60, 400, 300];
+
+/** Those that are due, the longest due first, and how many more the server has. */
+let due: OwnMistake[] = [];
+let more = 0;
+/** The mistake that was answered last, with its new progress. */
+let answered: OwnMistake | null = null;
+/** Those that the server may not have yet. */
+const unsent = new Map<string, OwnMistake>();
+
+const areKept = (): boolean => !!state.you && state.features.includes("mistakes");
+const keyOf = ({ game, moves = [], start }: OwnPuzzle): string => JSON.stringify([game, moves, start ?? null]);
+
+/** Our mistakes that are due, without one of them. */
+export const dueMistakes = (besides?: OwnPuzzle | null): OwnMistake[] => due.filter(({ puzzle }) => !besides || keyOf(puzzle) !== keyOf(besides));
+
+/** The progress with a mistake after the last answer to it, if that counted: its next day, empty once it is learned. */
+export const nextDay = (own: OwnPuzzle): string | null =>
+  answered && keyOf(answered.puzzle) === keyOf(own) ? (answered.times === LEARNED ? "" : answered.due!) : null;
+
+/** Keep the mistake of the lesson of a match, if it was ours and a better move is known. */
+export function keepMistake({ analysis, game, moves, start, you }: Match): void {
+  const { ply = null, side, better: names = [], text = "" } = analysis?.lesson ?? {};
+  if (!areKept() || ply === null || you === undefined || side !== you) return;
+  // Where marks fall, a column is the name of all its cells; the position allows one of them.
+  const better = [...game.move_names.keys()].filter((move) => names.includes(game.move_names[move]!));
+  if (!better.length || better.length > MOST_BETTER || ply > MOST_MOVES) return;
+  const [reason = ""] = text.split(" What follows: ");
+  send({ puzzle: { game: game.name, better, moves: moves.slice(0, ply - 1), ...(start && { start }) }, text: reason.slice(0, MOST_TEXT) });
+}
+
+/** Take up a message: a list of mistakes, a puzzle of a day, or the result of an answer to a mistake. */
+export function heardOfMistakes(message: Heard): void {
+  if (message.type === "welcome") {
+    due = [];
+    if (areKept()) for (const mistake of unsent.values()) send(mistake);
+  } else if (message.type === "mistakes") {
+    due = message.mistakes.filter(({ times = 0, due: day = "" }) => times < LEARNED && day <= message.day);
+    more = message.count - message.mistakes.length;
+    redraw();
+  } else if (message.type === "puzzle") {
+    if (message.own) hearAnswer(message, message.own);
+    else if (areKept() && typeof message.right !== "boolean" && typeof message.solution !== "number") ask({ type: "mistakes" });
+  }
+}
+
+/** Count the first answer to a mistake that is due: a right one moves it on, any other lets it begin again tomorrow. */
+function hearAnswer({ day, right, solution }: PuzzleReply, own: OwnPuzzle): void {
+  const known = due.find(({ puzzle }) => keyOf(puzzle) === keyOf(own));
+  if (!known || (typeof right !== "boolean" && typeof solution !== "number")) return;
+  const times = right ? (known.times ?? 0) + 1 : 0;
+  const next = new Date(Date.parse(day) + DAY_MS * (RETURNS[times - 1] ?? 1)).toISOString().slice(0, 10);
+  answered = { ...known, due: next, times };
+  due = due.filter((each) => each !== known);
+  send(answered);
+  if (!due.length && more > 0) ask({ type: "mistakes" });
+}
+
+/** Send a mistake, and again after the next welcome unless the server has answered. */
+async function send(mistake: OwnMistake): Promise<void> {
+  const key = keyOf(mistake.puzzle);
+  unsent.set(key, mistake);
+  const answer = await say({ type: "learn", mistake });
+  if (!isLost(answer) && unsent.get(key) === mistake) unsent.delete(key);
+}
