@@ -36,8 +36,11 @@ from ttt_net.server.journal.packs import unpacked
 ROOT = Path(__file__).parent.parent
 ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", "limits-arrivals", "limits-inquiries")
 LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name == "rate" else "1000000/s")]
-OF_THE_END = {"place", "nodes", "connected"}
-"""Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
+OF_THE_END = {"place", "nodes", "connected", "segments"}
+"""Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all.
+
+And what only some of them know: the hashes of segments.
+"""
 OF_A_MANAGER = ("NOTIFY_SOCKET", "INVOCATION_ID")
 """Variables that would tell a node that a service manager restarts it, which is not the case here."""
 START_S = 60.0

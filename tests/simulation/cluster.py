@@ -7,6 +7,7 @@ reads the log as it is, and knows at every moment what has happened.
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from io import BytesIO
 from typing import Any, cast
 
@@ -21,8 +22,10 @@ from tests.simulation.server import SimulatedServer
 from tests.simulation.stage import START_MS, Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
+from ttt_net.errors import StorageError
 from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.segments import sha256_of
 from ttt_net.server.settings.configuration import SnapshotSchedule
 
 FAULTS = (
@@ -31,8 +34,12 @@ FAULTS = (
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """Faults: of people, who hop between nodes and connect twice, of nodes, and of their log."""
-LATER_FAULTS = ("trim", "full", "refuse", "low_disk")
-"""Faults in some worlds only: a node misses trimmed batches, the log or a disk takes nothing, a disk fills."""
+LATER_FAULTS = ("trim", "full", "refuse", "low_disk", "lose_segment")
+"""Faults in some worlds only: a node misses trimmed batches, the log or a disk takes nothing, a disk fills, the store
+of snapshots loses or damages a segment.
+"""
+SEGMENT_SIZE = 1
+"""The matches of a segment, so that the few of a world make some."""
 SCHEDULE = SnapshotSchedule(every_places=15, rest_s=1.0, kept_places=3, away_s=0.5)
 """How snapshots are kept where a node is to miss what was trimmed."""
 _LIVES_S = 15.0
@@ -70,7 +77,11 @@ class ClusterWorld(Stage):
         """How often a node had missed what was trimmed."""
         self.tables: dict[int, str] = {}
         """The tables after each place of the log, as the node had them that was there first."""
-        self.replicas = {name: Replica(None) for name in "abcde"[:nodes]}
+        self.replicas = {name: Replica(None, segment_size=SEGMENT_SIZE) for name in "abcde"[:nodes]}
+        self.lost_segments: dict[str, bytes] = {}
+        """The segments that the store of snapshots has lost or damaged, as they were."""
+        self.reader = Replica(None, NEWER)
+        """The tables of one who reads the log up to the newest snapshot."""
         if "roll" in self.swarm.faults:  # some were renewed before the world began
             for replica in self.replicas.values():
                 replica.form = self.rng.choice([FORM, NEWER, NEWER])
@@ -124,6 +135,7 @@ class ClusterWorld(Stage):
         self.weather.slowest_s, self.weather.losing, self.weather.repeating = 0.002, 0.0, 0.0
         self.weather.is_full = False
         self.low_disks.clear()
+        self.stream.segments |= {name: self.lost_segments[name] for name in self.stream.needs & {*self.lost_segments}}
         for name, server in list(self.servers.items()):
             if server is None:
                 self._boot(name)
@@ -145,18 +157,39 @@ class ClusterWorld(Stage):
 
     def _boot(self, name: str) -> None:
         if self.servers[name] is None:
+            if not self._take_snapshot(self.replicas[name]):
+                self.trace(None, f"node {name} cannot begin from the snapshot, and waits")
+                self.loop.call_later(1.0, self._boot, name)
+                return
             self.processes += 1
-            self._take_snapshot(self.replicas[name])
             schedule = SCHEDULE if "trim" in self.swarm.faults else None
             self.servers[name] = NodeServer(self, name, self.replicas[name], self.processes, schedule)
 
-    def _take_snapshot(self, replica: Replica) -> None:
-        """Do what a node does as it starts: put the newest snapshot in place of tables that are behind it."""
+    def _take_snapshot(self, replica: Replica) -> bool:
+        """Do what a node does as it starts: put the newest snapshot in place of tables that are behind it.
+
+        Return whether it can go on: from there, or from the log.
+        """
         position, image = self.stream.snapshot
-        if position > replica.position:
-            form, replica.form = replica.form, NEWER
-            replica.read_from(BytesIO(image))
-            replica.form = max(form, replica.in_force())  # one of before has to be renewed first
+        if position <= replica.position:
+            return True
+        form, replica.form = replica.form, NEWER
+        try:
+            with replica.reading(BytesIO(image)) as given:
+                for segment in [*given.missing]:
+                    data = self.stream.segments.get(segment.name, b"")
+                    if sha256_of(data) != segment.sha256:
+                        self.stream.segments.pop(segment.name, None)
+                    given.add(segment, data)
+                given.take_over()
+        except StorageError as error:
+            is_newest = position >= self.reader.position and not self.lost_segments
+            self.claim(not is_newest, f"the snapshot of place {position} cannot be taken: {error.cause}")
+            return bool(self.stream.let_go <= replica.position)
+        finally:
+            replica.form = form
+        replica.form = max(form, replica.in_force())  # one of before has to be renewed first
+        return True
 
     def begin_anew(self, server: NodeServer) -> None:
         """Let the process of a node end, and begin once more: it has missed what was trimmed."""
@@ -200,6 +233,14 @@ class ClusterWorld(Stage):
         for server in self._any_node():
             self.low_disks.add(server.name)
             self.loop.call_later(self.rng.choice([3.0, 8.0, 30.0]), self.low_disks.discard, server.name)
+
+    def _fault_lose_segment(self, peer: Peer) -> None:
+        """Let the store of snapshots lose a segment, or damage it."""
+        for name in sorted(self.stream.segments)[-1:]:
+            data = self.stream.segments.pop(name)
+            self.lost_segments.setdefault(name, data)
+            if self.rng.random() < 0.5:
+                self.stream.segments[name] = data[:-1]
 
     def _let_write(self, replica: Replica) -> None:
         replica.database.connection.execute("PRAGMA query_only = OFF")
@@ -278,7 +319,7 @@ class ClusterWorld(Stage):
             source.write_to(image)
             if self.rng.random() < 0.5:
                 image = BytesIO(of_release_before(source.database.connection))
-            replica = Replica(None, source.form)
+            replica = Replica(None, source.form, segment_size=SEGMENT_SIZE)
             image.seek(0)
             replica.read_from(image)
             self.claim(
@@ -332,6 +373,7 @@ class ClusterWorld(Stage):
             tournaments.check(self)
         if "roll" in self.swarm.faults:
             self._forms_are_known()
+        self._the_snapshot_is_whole()
         for name, replica in self.replicas.items():
             server = self.servers[name]
             known = self.tables.get(replica.position)
@@ -348,6 +390,21 @@ class ClusterWorld(Stage):
                 self.claim(server.ledger.stopped is None, f"node {name} stopped: {server.ledger.stopped}")
                 invariants.check_server(cast(Any, NodeView(self, server)), server)
                 self._who_is_elsewhere_is_known(server)
+
+    def _the_snapshot_is_whole(self) -> None:
+        """A snapshot has all its segments, and leads to the tables that the nodes had at its place."""
+        early = self.stream.early - self.lost_segments.keys()
+        self.claim(not early, f"a snapshot was stored before {early}")
+        position, _ = self.stream.snapshot
+        first = 1 + self.reader.position
+        if position < first:  # a former steward's may arrive late
+            return
+        self.reader.apply(list(enumerate(self.stream.batches[first - 1 : position], first)))
+        with closing(Replica(None, segment_size=SEGMENT_SIZE)) as restored:
+            if self._take_snapshot(restored) and restored.position == position:
+                tables = canonical(restored.database.connection), restored.state
+                said = canonical(self.reader.database.connection), self.reader.state
+                self.claim(tables == said, f"the snapshot of place {position} has not what the log says")
 
     def _forms_are_known(self) -> None:
         """A form is in force once all nodes know it, and what is of it comes to none that does not."""

@@ -5,7 +5,7 @@ each place once. A node that is cut off receives nothing until the cut is mended
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import BinaryIO
 
@@ -36,6 +36,14 @@ class SimulatedStream(MemoryStream):
         super().__init__(now_s)
         self.let_go: Position = 0
         """The place of the last batch that was trimmed."""
+        self.early: frozenset[str] = frozenset()
+        """The segments that were not there when a snapshot came that needs them."""
+
+    def keep(self, position: Position, snapshot: bytes, needs: Collection[str] = ()) -> None:
+        """Store a snapshot; a former steward's may come late, and is of no use then."""
+        if position >= self.snapshot[0]:
+            self.early |= {*needs} - self.segments.keys()
+        super().keep(position, snapshot, needs)
 
     def kept(self) -> Retained:
         """Return what can be had of the past."""
@@ -142,9 +150,18 @@ class SimulatedLog:
     def _trim(self, position: Position) -> None:
         self._stream.let_go = max(self._stream.let_go, position)
 
-    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_snapshot(
+        self, position: Position, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()
+    ) -> None:
         """Keep a snapshot."""
-        snapshot, told = source.read(), list[bool]()
+        self._put(partial(self._stream.keep, position, source.read(), needs), done)
+
+    def put_segment(self, name: str, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Keep a segment."""
+        self._put(partial(self._stream.segments.__setitem__, name, source.read()), done)
+
+    def _put(self, keep: Callable[[], None], done: Callable[[bool], None]) -> None:
+        told = list[bool]()
 
         def tell(is_kept: bool) -> None:
             if not told:
@@ -152,7 +169,7 @@ class SimulatedLog:
                 done(is_kept)
 
         def arrive() -> None:
-            self._stream.keep(position, snapshot)
+            keep()
             self._answer(partial(tell, True))
 
         self._send(arrive)
@@ -164,6 +181,33 @@ class SimulatedLog:
         position, data = self._stream.snapshot
         into.write(data)
         self._answer(partial(done, position))
+
+    def get_segment(self, name: str, into: BinaryIO, done: Callable[[bool | None], None]) -> None:
+        """Write a segment."""
+        into.write(self._stream.segments.get(name, b""))
+        self._answer(partial(done, name in self._stream.segments))
+
+    def segments(self, done: Callable[[frozenset[str] | None], None]) -> None:
+        """Tell the names of all segments, as they are when the question arrives; None if that is lost."""
+        told = list[frozenset[str] | None]()
+
+        def tell(found: frozenset[str] | None) -> None:
+            if not told:
+                told.append(found)
+                done(found)
+
+        self._send(lambda: self._answer(partial(tell, frozenset(self._stream.segments))))
+        with self._loop.acting_as(self._process):
+            self._loop.call_later(_PATIENCE_S, tell, None)
+
+    def drop_segments(self, names: Collection[str]) -> None:
+        """Delete segments."""
+
+        def drop() -> None:
+            for name in names:
+                self._stream.segments.pop(name, None)
+
+        self._send(drop)
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
         """Tell what can be had of the past, as it is when the question arrives."""

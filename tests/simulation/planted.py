@@ -37,6 +37,7 @@ from ttt_net.server.cluster.log import Batch, Inbox, Outbox, SentBatch
 from ttt_net.server.cluster.node_messages import Broadcasts
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
+from ttt_net.server.cluster.snapshots import SnapshotKeeper
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply, database, schema
 from ttt_net.server.journal.entries import KeepMistake, WriteNote
@@ -446,6 +447,13 @@ def _stay_ahead(read_from: Callable[..., None]) -> Callable[..., None]:
     return wrong
 
 
+def _store_no_segments(put: Callable[..., None]) -> Callable[..., None]:
+    def wrong(keeper: Any, found: Any, taken: Any, new: Any, is_stored: bool) -> None:
+        put(keeper, found, taken, iter(()), is_stored)
+
+    return wrong
+
+
 def _refuse_the_unknown(refuse: Callable[..., None]) -> Callable[..., None]:
     def wrong(connection: Connection, request: int | None, refusal: Refusal) -> None:
         refuse(connection, request, StorageError("not written") if isinstance(refusal, StorageError) else refusal)
@@ -504,6 +512,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "a new steward that directs nothing": (Services, "keeps_lobby", _direct_at_first),
     "a former steward that keeps its seeks": (Lobby, "hand_over", lambda _: _nothing),
     "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
+    "a snapshot that is stored before its segments": (SnapshotKeeper, "_put", _store_no_segments),
 }
 """The same in whole servers; found in worlds of three of them."""
 _OF_TOURNAMENTS = (
@@ -527,6 +536,7 @@ _OF_TOURNAMENTS = (
 )
 ONLY_WITH: dict[str, dict[str, Any]] = {
     "an unknown outcome that is told as a refusal": {"faults": ("full",)},
+    "a snapshot that is stored before its segments": {"faults": ("trim",)},
     **{name: {"has_tournaments": True} for name in _OF_TOURNAMENTS},
 }
 """The settings of all worlds in which a fault is looked for, if few other worlds would find it."""

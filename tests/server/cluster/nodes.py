@@ -54,3 +54,8 @@ def names(replica: Replica) -> list[str]:
     """Return who is registered, but for those whose names begin with "last"."""
     rows = replica.database.connection.execute("SELECT name FROM players WHERE name NOT LIKE 'last%' ORDER BY id")
     return [name for (name,) in rows]
+
+
+def snapshots_in(folder: Path) -> list[str]:
+    """Return what was left of snapshots."""
+    return [each.name for each in folder.iterdir() if "snapshot" in each.name]

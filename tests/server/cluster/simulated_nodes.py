@@ -6,16 +6,23 @@ from typing import Any
 from tests.server.journal.jobs import register
 from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
+from ttt_net.messages import Ended, PlayerInfo, Started
 from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
+from ttt_net.server.cluster.snapshots import SnapshotKeeper
+from ttt_net.server.journal.entries import AnyEntry, AppendEvents, PackMatches
+from ttt_net.server.settings.configuration import SnapshotSchedule
+
+SEGMENT_SIZE = 4
+"""The matches of a segment, so that few matches make some."""
 
 
 class Node:
     """One node, and what it was told."""
 
     def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int, form: int) -> None:
-        self.replica = Replica(None, form)
+        self.replica = Replica(None, form, segment_size=SEGMENT_SIZE)
         self.heard: list[EntryOutcome] = []
         self.lives: list[str] = []
         rng = random.Random(process)
@@ -66,10 +73,32 @@ class Nodes:
 
     def append(self, node: Node, name: str) -> list[Any]:
         """Register a player at a node; return where the answer will be."""
+        return self.write(node, register(name))
+
+    def write(self, node: Node, entry: AnyEntry) -> list[Any]:
+        """Write an entry at a node; return where the answer will be."""
         answers: list[Any] = []
         with self.loop.acting_as(1 + self.nodes.index(node)):
-            node.ledger.append(register(name), answers.append, answers.append)
+            node.ledger.append(entry, answers.append, answers.append)
         return answers
+
+    @property
+    def steward(self) -> Node:
+        """The node that keeps the lobby."""
+        return next(node for node in self.nodes if node.ledger.is_steward)
+
+    def play(self, *matches: str) -> None:
+        """Let matches begin and end at the steward, and be packed."""
+        node = self.steward
+        for name in ("ann", "bob"):
+            self.append(node, name)
+        players = PlayerInfo("ann"), PlayerInfo("bob")
+        for number, match in enumerate(matches, 1):
+            self.write(node, AppendEvents((Started(match, 1, number, "tictactoe", players),), (1, 2)))
+            self.write(node, AppendEvents((Ended(match, 2, number, 0, "time"),)))
+        packed = self.write(node, PackMatches(2**60, 1_000))
+        self.go(2.0)
+        assert sorted(packed[0]) == sorted(matches)
 
     def go(self, seconds: float) -> None:
         """Let time pass."""
@@ -82,3 +111,15 @@ class Nodes:
     def mend(self, node: Node) -> None:
         node.log.is_cut_off = False
         node.log.deliver()
+
+
+def keeper_of(nodes: Nodes, node: Node, schedule: SnapshotSchedule) -> None:
+    """Let a node of a simulation keep the snapshots while it runs."""
+    keeper = SnapshotKeeper(node.ledger, node.log, node.replica, node.worker, schedule)
+
+    def tick() -> None:
+        keeper.tick(nodes.loop.time())
+        nodes.loop.call_later(1.0, tick)
+
+    with nodes.loop.acting_as(1 + nodes.nodes.index(node)):
+        nodes.loop.call_soon(tick)

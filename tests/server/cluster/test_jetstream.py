@@ -6,9 +6,10 @@ import io
 import itertools
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import cast
 from unittest.mock import AsyncMock
 from urllib.parse import urlparse
 
@@ -31,7 +32,7 @@ from ttt_net.server.cluster.jetstream_connection import (
     LogClient,
     store_of,
 )
-from ttt_net.server.cluster.log import NOBODY
+from ttt_net.server.cluster.log import NOBODY, Retained
 
 
 @pytest.fixture
@@ -385,6 +386,88 @@ async def test_a_snapshot_goes_into_the_store_in_large_parts(nats_servers: NatsS
         about = await store_of(address.stream, client.jetstream()).get_info(SNAPSHOT)
         await client.discard()
     assert (about.chunks, about.size) == (5, 4 * jetstream.CHUNK_BYTES + 1)
+
+
+@asynccontextmanager
+async def store_at(address: JetStreamAddress) -> AsyncIterator[tuple[ObjectStore, JetStreamContext]]:
+    """Open the store of a log as a tool does."""
+    client = LogClient()
+    await jetstream_connection.connect(client, address, "b")
+    try:
+        jetstream_of = client.jetstream()
+        yield store_of(address.stream, jetstream_of), jetstream_of
+    finally:
+        await client.discard()
+
+
+async def test_dropping_segments_leaves_nothing_of_them_nor_of_writes_that_were_cut_off(
+    nats_servers: NatsServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = nats_servers.address._replace(stream="dropped")
+    stream = "OBJ_dropped_snapshots"
+    async with open_log(address, "a", WAIT_S) as log, store_at(address) as (store, context):
+        done = Heard()
+        await published(log, b"a")
+        log.put_segment("segment-0-a", io.BytesIO(b"zero"), done)
+        log.put_segment("segment-4-b", io.BytesIO(b"four"), done)
+        assert await done.first(2) == [True, True]
+        await context.publish("$O.dropped_snapshots.C.cut-off", b"a part")
+        await store.delete("segment-4-b")  # as the tool of NATS does, which leaves a note
+        log.put_snapshot(1, io.BytesIO(b"all"), done, ["segment-4-b"])
+        assert (await done.first(3))[2] is True
+        log.drop_segments(["segment-4-b"])
+        kept = await until(log, lambda kept: bool(kept.missing))
+        assert kept.missing == {"segment-4-b"}
+        monkeypatch.setattr(jetstream_connection, "ABANDONED_S", -WAIT_S)
+        log.drop_segments(["segment-0-a"])
+        async with asyncio.timeout(WAIT_S):
+            while len(left := await subjects(context, stream)) > 2:
+                pass
+    assert {subject.split(".")[2] for subject in left} == {"C", "M"}, "of the snapshot alone"
+
+
+async def subjects(context: JetStreamContext, stream: str) -> Collection[str]:
+    """Return the subjects of all messages in a stream."""
+    return (await context.stream_info(stream, subjects_filter=">")).state.subjects or {}
+
+
+async def until(log: JetStreamLog, is_so: Callable[[Retained], bool]) -> Retained:
+    """Ask what is kept until something holds."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            told = Heard()
+            log.kept(told)
+            kept = await told.one()
+            if kept is not None and is_so(kept):
+                return cast(Retained, kept)
+
+
+async def test_parts_of_a_write_that_may_go_on_are_left_alone(nats_servers: NatsServers) -> None:
+    address = nats_servers.address._replace(stream="under_way")
+    async with open_log(address, "a", WAIT_S) as log, store_at(address) as (_, context):
+        done = Heard()
+        await context.publish("$O.under_way_snapshots.C.under-way", b"a part")
+        log.put_segment("segment-0-a", io.BytesIO(b"zero"), done)
+        log.put_snapshot(1, io.BytesIO(b"all"), done)
+        assert await done.first(2) == [True, True]
+        await jetstream_connection.purge_objects(address.stream, context, ["segment-0-a"])
+        left = await subjects(context, "OBJ_under_way_snapshots")
+    assert "$O.under_way_snapshots.C.under-way" in left
+    assert len(left) == 3
+
+
+async def test_a_segment_that_the_store_has_damaged_is_given_as_it_is(nats_servers: NatsServers) -> None:
+    """The node that asked compares its hash, and drops it."""
+    address = nats_servers.address._replace(stream="damaged")
+    async with open_log(address, "a", WAIT_S) as log, store_at(address) as (store, context):
+        done, found, into = Heard(), Heard(), io.BytesIO()
+        log.put_segment("segment-0-a", io.BytesIO(b"zero"), done)
+        assert await done.one() is True
+        parts = (await store.get_info("segment-0-a")).nuid
+        await context.publish(f"$O.damaged_snapshots.C.{parts}", b" and more")
+        log.get_segment("segment-0-a", into, found)
+        assert await found.one() is True
+    assert into.getvalue() == b"zero and more"
 
 
 async def test_a_log_that_takes_or_gives_a_snapshot_is_not_silent_however_long_that_takes(

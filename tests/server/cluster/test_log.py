@@ -5,6 +5,7 @@ The inbox is bounded, and nothing of the log is lost by that.
 
 import asyncio
 import io
+from typing import Any
 
 import msgspec
 import pytest
@@ -192,6 +193,61 @@ async def test_the_newest_snapshot_is_the_one_that_is_found(cluster: Cluster) ->
     other.get_snapshot(into, found)
     assert await found.one() == 9
     assert into.getvalue() == large
+
+
+async def segments_of(log: Log) -> Any:
+    """Return the names of the segments in a log's store."""
+    found = Heard()
+    log.segments(found)
+    return await found.one()
+
+
+async def segment_of(log: Log, name: str) -> tuple[Any, bytes]:
+    """Return whether the store has a segment, and its content."""
+    found, into = Heard(), io.BytesIO()
+    log.get_segment(name, into, found)
+    return await found.one(), into.getvalue()
+
+
+async def test_segments_are_stored_under_their_names_until_they_are_dropped(cluster: Cluster) -> None:
+    log, other = await cluster.node(), await cluster.node()
+    assert await segments_of(other) == frozenset()
+    assert await segment_of(other, "segment-0-a") == (False, b"")
+    done, large = Heard(), bytes(range(256)) * 10_000
+    for name, data in (("segment-0-a", large), ("segment-4-b", b"four"), ("segment-4-b", b"four")):
+        log.put_segment(name, io.BytesIO(data), done)
+        await done.first(len(done.calls) + 1)
+    assert done.calls == [True] * 3
+    assert await segments_of(other) == {"segment-0-a", "segment-4-b"}
+    assert await segment_of(other, "segment-0-a") == (True, large)
+    log.put_snapshot(1, io.BytesIO(b"all"), done)
+    assert (await done.first(4))[3] is True
+    assert await segments_of(other) == {"segment-0-a", "segment-4-b"}, "the snapshot itself is none"
+    log.drop_segments(["segment-0-a", "segment-8-nobody-knows"])
+    async with asyncio.timeout(WAIT_S):
+        while await segments_of(other) != {"segment-4-b"}:
+            pass
+    assert await segment_of(other, "segment-0-a") == (False, b"")
+    assert await segment_of(other, "segment-4-b") == (True, b"four")
+
+
+async def test_a_snapshot_tells_which_of_its_segments_are_missing(cluster: Cluster) -> None:
+    log, other = await cluster.node(), await cluster.node()
+    await published(log, b"a", b"b")
+    done = Heard()
+    log.put_segment("segment-0-a", io.BytesIO(b"a"), done)
+    log.put_snapshot(2, io.BytesIO(b"two"), done, ["segment-0-a", "segment-4-b"])
+    assert await done.first(2) == [True, True]
+    kept = await kept_of(other)
+    assert kept.snapshot == 2
+    assert kept.missing == {"segment-4-b"}
+    log.put_segment("segment-4-b", io.BytesIO(b"b"), done)
+    assert (await done.first(3))[2] is True
+    assert (await kept_of(other)).missing == frozenset()
+    log.put_snapshot(3, io.BytesIO(b"three"), done)
+    log.drop_segments(["segment-0-a", "segment-4-b"])
+    assert (await done.first(4))[3] is True
+    assert (await kept_of(other)).missing == frozenset()
 
 
 async def test_all_nodes_see_the_same_retained_log(cluster: Cluster) -> None:

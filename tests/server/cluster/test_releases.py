@@ -42,6 +42,7 @@ SHAPES = {
     6: ("1a6c96975941a07e", 12),
     7: ("8b3e3d40659b00bd", 13),
     8: ("c63d37bc657cc711", 14),
+    9: ("c63d37bc657cc711", 14),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
@@ -57,6 +58,7 @@ MESSAGES = {
     6: "50be2817fc052d2c",
     7: "50be2817fc052d2c",
     8: "50be2817fc052d2c",
+    9: "50be2817fc052d2c",
 }
 """The hash of the schema of messages beside the log, for each form so far."""
 

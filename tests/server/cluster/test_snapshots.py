@@ -4,23 +4,23 @@ import asyncio
 import gzip
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of
-from tests.server.cluster.nodes import names, running
-from tests.server.cluster.simulated_nodes import Node, Nodes
+from tests.server.cluster.nodes import names, running, snapshots_in
+from tests.server.cluster.simulated_nodes import Nodes, keeper_of
 from tests.server.journal.jobs import committed, register
 from tests.server.journal.walk import canonical
 from ttt_net.commands.journal_files import reseed
 from ttt_net.errors import ConfigurationError, StorageError
-from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream, Retained
+from ttt_net.server.cluster.replica import GivenTables, Replica
 from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
 from ttt_net.server.journal.ledger import Worker
 from ttt_net.server.players import Player
@@ -36,12 +36,14 @@ class Noted:
     def __getattr__(self, name: str) -> object:
         return getattr(self.log, name)
 
-    def put_snapshot(self, position: int, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_snapshot(
+        self, position: int, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()
+    ) -> None:
         def note(is_kept: bool) -> None:
             done(is_kept)
             self.kept_ones(position)
 
-        self.log.put_snapshot(position, source, note)
+        self.log.put_snapshot(position, source, note, needs)
 
     def trim(self, position: int) -> None:
         self.log.trim(position)
@@ -74,21 +76,20 @@ async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_fr
     assert len(log.kept_ones.calls) == 1  # not again so soon
 
 
-def snapshots_in(folder: Path) -> list[str]:
-    """Return what was left of snapshots."""
-    return [each.name for each in folder.iterdir() if "snapshot" in each.name]
-
-
 async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_leaves_no_file(tmp_path: Path) -> None:
     stream, loop = MemoryStream(), asyncio.get_running_loop()
     log, copier, is_over = Noted(MemoryLog(stream, loop.call_soon)), Worker(), threading.Event()
     with copier.working():
         async with running(log, "a", tmp_path / "journal.sqlite") as node:  # type: ignore[arg-type]
             schedule = SnapshotSchedule(every_places=3, kept_places=1, away_s=0.0)
-            keeper = SnapshotKeeper(node.ledger, log, node.replica, copier, schedule)  # type: ignore[arg-type]
+
+            def beside(take: Callable[[], Any], tell: Callable[[Any], None]) -> None:
+                node.worker(is_over.wait, lambda _: None)
+                copier(take, tell)
+
+            keeper = SnapshotKeeper(node.ledger, log, node.replica, beside, schedule)  # type: ignore[arg-type]
             for number in range(4):
                 await node.register(f"n{chr(97 + number)}")
-            node.worker(is_over.wait, lambda _: None)
             keeper.tick(1_000.0)
             position = await log.kept_ones.one()
             assert position == node.ledger.position
@@ -148,18 +149,6 @@ def test_a_damaged_snapshot_is_not_used(
     assert snapshots_in(tmp_path) == []
 
 
-def keeper_of(nodes: Nodes, node: Node, schedule: SnapshotSchedule) -> None:
-    """Let a node of a simulation keep the snapshots while it runs."""
-    keeper = SnapshotKeeper(node.ledger, node.log, node.replica, node.worker, schedule)
-
-    def tick() -> None:
-        keeper.tick(nodes.loop.time())
-        nodes.loop.call_later(1.0, tick)
-
-    with nodes.loop.acting_as(1 + nodes.nodes.index(node)):
-        nodes.loop.call_soon(tick)
-
-
 def test_the_log_is_trimmed_behind_a_snapshot_that_has_stood_for_a_minute_and_not_before() -> None:
     nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=5, kept_places=2)
     keeper_of(nodes, nodes.nodes[0], schedule)
@@ -167,7 +156,7 @@ def test_the_log_is_trimmed_behind_a_snapshot_that_has_stood_for_a_minute_and_no
     position = nodes.stream.kept().snapshot
     assert position >= 5
     nodes.go(schedule.away_s - 12.0)
-    assert nodes.stream.kept()._replace(stands_s=0.0) == (position, 0.0, 1)
+    assert nodes.stream.kept()._replace(stands_s=0.0) == Retained(position, 0.0, 1)
     nodes.go(12.0 + 2 * LOOK_S)
     assert nodes.stream.let_go == position - 2
     nodes.go(schedule.rest_s)
@@ -194,7 +183,7 @@ def test_a_snapshot_that_did_not_arrive_is_put_into_the_log_again() -> None:
     (a,) = nodes.nodes
     put = a.log.put_snapshot
 
-    def fail(position: int, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def fail(position: int, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()) -> None:
         nodes.loop.call_later(0.1, done, False)
 
     a.log.put_snapshot = fail  # type: ignore[method-assign]
@@ -231,7 +220,7 @@ async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.
     put_off: list[float | None] = []
     monkeypatch.setattr(asyncio.Timeout, "reschedule", lambda limit, when: put_off.append(when))
     await catch_up(Slow(stream, asyncio.get_running_loop().call_soon), into, WAIT_S)
-    begun_s, later_s, _ = put_off
+    begun_s, later_s, *_ = put_off
     assert begun_s is not None
     assert later_s is not None
     assert later_s >= begun_s  # the clock of a loop may stand still for a millisecond
@@ -240,15 +229,15 @@ async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.
 
 async def test_a_node_goes_on_however_long_it_took_to_replace_its_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, into, loop = trimmed_stream(), Replica(None), asyncio.get_running_loop()
-    real, read_from, later_s = loop.time, into.read_from, 0.0
+    real, take_over, later_s = loop.time, GivenTables.take_over, 0.0
 
-    def read_slowly(file: BinaryIO) -> None:
+    def take_over_slowly(given: GivenTables) -> None:
         nonlocal later_s
-        read_from(file)
+        take_over(given)
         later_s = 10 * WAIT_S
 
     monkeypatch.setattr(loop, "time", lambda: real() + later_s)
-    monkeypatch.setattr(into, "read_from", read_slowly)
+    monkeypatch.setattr(GivenTables, "take_over", take_over_slowly)
     await catch_up(MemoryLog(stream, loop.call_soon), into, WAIT_S)
     assert into.position == 7
     into.close()

@@ -8,7 +8,7 @@ of the stream detect gaps, and prove contact. Snapshots are in an object store b
 import asyncio
 import io
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
-from nats.js.api import ObjectMeta, ObjectMetaOptions, RawStreamMsg, StreamState
+from nats.js.api import ObjectInfo, ObjectMeta, ObjectMetaOptions, RawStreamMsg, StreamState
 from nats.js.client import JetStreamContext
-from nats.js.errors import NotFoundError, ObjectNotFoundError
+from nats.js.errors import DigestMismatchError, NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError, SilentLogError
@@ -27,10 +27,13 @@ from ttt_net.server.cluster.jetstream_connection import (
     SNAPSHOT,
     JetStreamAddress,
     LogClient,
+    about_snapshot,
     as_silence,
     connect,
     create,
     kept_of,
+    purge_objects,
+    segments_of,
     store_of,
     without_complaints,
 )
@@ -345,37 +348,77 @@ class JetStreamLog:
 
     # Snapshots.
 
-    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_snapshot(
+        self, position: Position, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()
+    ) -> None:
         """Put a snapshot into the object store; the last one is deleted once the new one is complete."""
-        self._start(self._put_snapshot(position, source, done))
+        self._start(self._put(about_snapshot(position, needs), source, done))
 
-    async def _put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_segment(self, name: str, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Put a segment into the object store."""
+        self._start(self._put(ObjectMeta(name=name), source, done))
+
+    async def _put(self, about: ObjectMeta, source: BinaryIO, done: Callable[[bool], None]) -> None:
         is_kept = False
         loop = asyncio.get_running_loop()
         reader = io.BufferedReader(DepartingFile(source, lambda: loop.call_soon_threadsafe(self._answered)))
         with as_silence("a snapshot could not be put into the log"):
-            options = ObjectMetaOptions(max_chunk_size=CHUNK_BYTES)
-            about = ObjectMeta(name=SNAPSHOT, description=str(position), options=options)
-            await self._store.put(SNAPSHOT, reader, about)
+            about.options = ObjectMetaOptions(max_chunk_size=CHUNK_BYTES)
+            await self._store.put(about.name or "", reader, about)
             is_kept = True
         _call(done, is_kept)
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         """Write the latest snapshot into `into`, verified by its digest."""
-        self._start(self._get_snapshot(into, done))
+        self._start(self._get(SNAPSHOT, into, done, lambda info: int(info.description or "0"), 0))
 
-    async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
-        position: Position | None = None
+    def get_segment(self, name: str, into: BinaryIO, done: Callable[[bool | None], None]) -> None:
+        """Write a segment into `into`; the caller verifies it."""
+        self._start(self._get(name, into, done, lambda _: True, False))
+
+    async def _get(
+        self,
+        name: str,
+        into: BinaryIO,
+        done: Callable[[_T | None], None],
+        tell: Callable[[ObjectInfo], _T],
+        nothing: _T,
+    ) -> None:
+        answer: _T | None = None
         with as_silence():
             try:
                 async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait forever
                     loop = asyncio.get_running_loop()
                     arriving = ArrivingFile(into, limit, STALL_S, loop, lambda _: self._answered())
-                    found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # only written to
-                position = int(found.info.description or "0")
+                    found = await self._store.get(name, writeinto=arriving)  # type: ignore[arg-type]  # only written to
+                answer = tell(found.info)
             except (ObjectNotFoundError, NotFoundError):
-                position = 0
-        await _pass_on(done, position)
+                answer = nothing
+            except DigestMismatchError as error:
+                if name == SNAPSHOT:
+                    raise
+                log.warning("%s arrived with another digest: %s", name, error)
+                answer = tell(ObjectInfo(name, "", ""))
+        await _pass_on(done, answer)
+
+    def segments(self, done: Callable[[frozenset[str] | None], None]) -> None:
+        """Ask the store."""
+        self._start(self._segments(done))
+
+    async def _segments(self, done: Callable[[frozenset[str] | None], None]) -> None:
+        found = None
+        with as_silence():
+            found = await segments_of(self._name, self._jetstream)
+            self._answered()
+        await _pass_on(done, found)
+
+    def drop_segments(self, names: Collection[str]) -> None:
+        """Purge segments from the store, and parts of objects that were never completed."""
+        self._start(self._drop_segments(names))
+
+    async def _drop_segments(self, names: Collection[str]) -> None:
+        with as_silence():  # the next snapshot will do it
+            await purge_objects(self._name, self._jetstream, names)
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
         """Ask the stream and the store."""

@@ -9,7 +9,7 @@ import base64
 import logging
 import secrets
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from nats.errors import Error as NatsError
 from nats.js.api import (
     DiscardPolicy,
     KeyValueConfig,
+    ObjectMeta,
     ObjectStoreConfig,
     RePublish,
     RetentionPolicy,
@@ -33,12 +34,16 @@ from nats.js.errors import APIError, BucketNotFoundError, KeyWrongLastSequenceEr
 from nats.js.object_store import ObjectStore
 
 from ttt_net.networks import without_login
-from ttt_net.server.cluster.log import Retained
+from ttt_net.server.cluster.log import Position, Retained
 
 log = logging.getLogger(__name__)
 
 SNAPSHOT = "journal"
-"""The name of the one object in the store of snapshots."""
+"""The name of the snapshot in its store; the other objects there are its segments."""
+_NEEDS = "segments"
+"""The header of a snapshot that names its segments."""
+ABANDONED_S = 600.0
+"""The age of the last part of an object that is not complete, after which nobody is writing it any more."""
 PAUSE_S = 0.1
 """The delay before a failure is reported, because callers retry immediately."""
 PING_S, MAX_PINGS = 1.0, 2
@@ -277,12 +282,17 @@ def store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
     return ObjectStore(bucket, f"OBJ_{bucket}", jetstream)
 
 
+def about_snapshot(position: Position, needs: Collection[str]) -> ObjectMeta:
+    """Return the description of a snapshot in the store; older releases read the position alone."""
+    return ObjectMeta(name=SNAPSHOT, description=str(position), headers={_NEEDS: sorted(needs)} if needs else None)
+
+
 async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
     """Ask how much of a log is kept; its servers know the times of the newest batch and of the complete snapshot."""
     state = (await jetstream.stream_info(name)).state
-    bucket, file = f"{name}_snapshots", base64.urlsafe_b64encode(SNAPSHOT.encode()).decode()
+    bucket = f"{name}_snapshots"
     try:
-        about = await jetstream.get_last_msg(f"OBJ_{bucket}", f"$O.{bucket}.M.{file}")
+        about = await jetstream.get_last_msg(f"OBJ_{bucket}", _about(bucket, SNAPSHOT))
     except NotFoundError:
         return Retained(0, 0.0, state.first_seq)
     stands_s = 0.0
@@ -291,8 +301,53 @@ async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
         assert newest.time is not None, "what is stored has a time"
         assert about.time is not None, "what is stored has a time"
         stands_s = max(0.0, (newest.time - about.time).total_seconds())
-    position = int(msgspec.json.decode(about.data or b"{}").get("description") or 0)
-    return Retained(position, stands_s, state.first_seq)
+    told = msgspec.json.decode(about.data or b"{}")
+    needs = frozenset((told.get("headers") or {}).get(_NEEDS, ()))
+    missing = needs - await segments_of(name, jetstream) if needs else needs
+    return Retained(int(told.get("description") or 0), stands_s, state.first_seq, missing)
+
+
+async def segments_of(name: str, jetstream: JetStreamContext) -> frozenset[str]:
+    """Ask for the names of all complete objects in the store of snapshots, besides the snapshot itself."""
+    subjects = await _subjects(name, jetstream, "M")
+    names = (base64.urlsafe_b64decode(subject.rpartition(".")[2]).decode() for subject in subjects)
+    return frozenset(names) - {SNAPSHOT}
+
+
+async def _subjects(name: str, jetstream: JetStreamContext, kind: str) -> Collection[str]:
+    """Return the subjects of the store's messages: `M` for one about each object, `C` for the parts of each."""
+    bucket = f"{name}_snapshots"
+    info = await jetstream.stream_info(f"OBJ_{bucket}", subjects_filter=f"$O.{bucket}.{kind}.>")
+    return info.state.subjects or {}
+
+
+def _about(bucket: str, name: str) -> str:
+    """Return the subject of the message about an object, which is there as long as the object is complete."""
+    return f"$O.{bucket}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
+
+
+async def purge_objects(name: str, jetstream: JetStreamContext, names: Collection[str]) -> None:
+    """Purge objects, and parts that belong to none: of an interrupted write or deletion.
+
+    The library's own deletion would keep a message about each object for ever.
+    """
+    bucket = f"{name}_snapshots"
+    stream, store = f"OBJ_{bucket}", store_of(name, jetstream)
+    for each in names:
+        with suppress(NotFoundError):
+            parts = (await store.get_info(each, show_deleted=True)).nuid
+            await jetstream.purge_stream(stream, subject=_about(bucket, each))  # first, since what is listed is whole
+            await jetstream.purge_stream(stream, subject=f"$O.{bucket}.C.{parts}")
+    objects, parts_of = await _subjects(name, jetstream, "M"), await _subjects(name, jetstream, "C")
+    if len(objects) == len(parts_of):
+        return
+    about = [await jetstream.get_last_msg(stream, subject) for subject in objects]
+    whole = {f"$O.{bucket}.C.{msgspec.json.decode(each.data or b'{}').get('nuid')}" for each in about}
+    newest = max((each.time for each in about if each.time is not None), default=None)
+    for subject in set(parts_of) - whole:
+        part = await jetstream.get_last_msg(stream, subject)
+        if newest is not None and part.time is not None and (newest - part.time).total_seconds() > ABANDONED_S:
+            await jetstream.purge_stream(stream, subject=subject)
 
 
 def _stream_of(address: JetStreamAddress) -> StreamConfig:

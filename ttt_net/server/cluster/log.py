@@ -19,7 +19,7 @@ import hashlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -62,7 +62,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer if no node answers the subject; real answers are not empty."""
-FORM = 8
+FORM = 9
 """The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
 A release that adds an entry or a field, or applies one differently, increases it. That release still applies older
@@ -81,6 +81,8 @@ class Retained(NamedTuple):
     """The age of the snapshot by the clocks of the log's servers, so that it is the same for all nodes."""
     first: Position
     """The position of the oldest batch that was not trimmed, or of the next one."""
+    missing: frozenset[str] = frozenset()
+    """The segments that the latest snapshot needs, and that are not in the store."""
 
 
 class Log(Protocol):
@@ -109,14 +111,32 @@ class Log(Protocol):
     def trim(self, position: Position) -> None:
         """Drop the batches up to the position eventually; there is no confirmation."""
 
-    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_snapshot(
+        self, position: Position, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()
+    ) -> None:
         """Store the content of `source` as the snapshot after a position, replacing the previous one.
 
-        Calls `done` with True once it is stored completely.
+        Calls `done` with True once it is stored completely. `needs` names the segments without which it is of no use;
+        they must be in the store.
         """
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         """Write the latest snapshot into `into`, and call `done` with its position: 0 without one."""
+
+    def segments(self, done: Callable[[frozenset[str] | None], None]) -> None:
+        """Report the names of all segments in the store."""
+
+    def put_segment(self, name: str, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Store the content of `source` under a name, completely or not at all; call `done` with True if it is stored.
+
+        A name stands for one content for ever, so storing it again changes nothing.
+        """
+
+    def get_segment(self, name: str, into: BinaryIO, done: Callable[[bool | None], None]) -> None:
+        """Write a segment into `into`, and call `done` with True; with False if the store does not have it."""
+
+    def drop_segments(self, names: Collection[str]) -> None:
+        """Delete segments, and what was left of interrupted writes, eventually; there is no confirmation."""
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
         """Report which part of the past is kept."""
@@ -153,6 +173,9 @@ class MemoryStream:
         self.trimmed: Position = 0
         """The position of the last trimmed batch."""
         self.snapshot: tuple[Position, bytes] = (0, b"")
+        self.needs: frozenset[str] = frozenset()
+        """The segments that the snapshot needs."""
+        self.segments: dict[str, bytes] = {}
         self._now_s, self._snapshot_s = now_s, 0.0
         self.followers: list[Callable[[], object]] = []
         """Called for each new batch."""
@@ -171,14 +194,15 @@ class MemoryStream:
             wake()
         return self.end
 
-    def keep(self, position: Position, snapshot: bytes) -> None:
+    def keep(self, position: Position, snapshot: bytes, needs: Collection[str] = ()) -> None:
         """Store a snapshot, replacing the previous one."""
-        self.snapshot, self._snapshot_s = (position, snapshot), self._now_s()
+        self.snapshot, self._snapshot_s, self.needs = (position, snapshot), self._now_s(), frozenset(needs)
 
     def kept(self) -> Retained:
         """Return which part of the past is kept."""
         position, _ = self.snapshot
-        return Retained(position, self._now_s() - self._snapshot_s if position else 0.0, self.trimmed + 1)
+        stands_s = self._now_s() - self._snapshot_s if position else 0.0
+        return Retained(position, stands_s, self.trimmed + 1, self.needs - self.segments.keys())
 
     def read(self, position: Position) -> bytes:
         """Return the batch at a position. Raises `LookupError` if it was trimmed."""
@@ -237,9 +261,11 @@ class MemoryLog:
             del stream.batches[:count]
             stream.trimmed += count
 
-    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+    def put_snapshot(
+        self, position: Position, source: BinaryIO, done: Callable[[bool], None], needs: Collection[str] = ()
+    ) -> None:
         """Keep a snapshot."""
-        self._stream.keep(position, source.read())
+        self._stream.keep(position, source.read(), needs)
         self._later(partial(done, True))
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
@@ -247,6 +273,25 @@ class MemoryLog:
         position, data = self._stream.snapshot
         into.write(data)
         self._later(partial(done, position))
+
+    def segments(self, done: Callable[[frozenset[str] | None], None]) -> None:
+        """Report the names of all segments."""
+        self._later(partial(done, frozenset(self._stream.segments)))
+
+    def put_segment(self, name: str, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Keep a segment."""
+        self._stream.segments[name] = source.read()
+        self._later(partial(done, True))
+
+    def get_segment(self, name: str, into: BinaryIO, done: Callable[[bool | None], None]) -> None:
+        """Write a segment into `into`."""
+        into.write(self._stream.segments.get(name, b""))
+        self._later(partial(done, name in self._stream.segments))
+
+    def drop_segments(self, names: Collection[str]) -> None:
+        """Delete segments."""
+        for name in names:
+            self._stream.segments.pop(name, None)
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
         """Report which part of the past is kept."""

@@ -12,7 +12,7 @@ import logging
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +24,7 @@ import msgspec
 
 from ttt_net.errors import Code, ConfigurationError, Overtaken, Refusal, StorageError
 from ttt_net.messages import Started
+from ttt_net.server.cluster import segments
 from ttt_net.server.cluster.log import (
     FORM,
     AnyLoggedEntry,
@@ -40,6 +41,7 @@ from ttt_net.server.cluster.log import (
     decode_batch,
     next_state,
 )
+from ttt_net.server.cluster.segments import Part, Segment
 from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
@@ -102,6 +104,8 @@ _GZIP = b"\x1f\x8b"
 _LEVEL = 1
 """Three times as fast as the default, for a twentieth more bytes."""
 _CHUNK_BYTES = 2**20
+_STEPS = 100_000
+"""The steps of SQLite (some milliseconds) between two reports of progress."""
 _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
 
@@ -349,13 +353,59 @@ class TablesImage(NamedTuple):
 
     position: Position
     file: BinaryIO
+    segments: Sequence[tuple[Segment, Part | None]] = ()
+    """The segments that complete the tables; a part has the bytes of one that the log's store lacks."""
+    spool: BinaryIO | None = None
+    """The file of the parts."""
+
+    def close(self) -> None:
+        """Close both files."""
+        self.file.close()
+        if self.spool is not None:
+            self.spool.close()
+
+
+class GivenTables:
+    """A snapshot that a node begins from: add what `missing` names, then `take_over`."""
+
+    def __init__(self, replica: "Replica", connection: sqlite3.Connection) -> None:
+        self._replica, self._connection = replica, connection
+        self._manifest = segments.manifest_of(connection)
+        self._kept: list[Segment] = []
+        """The segments that the tables of this node have already."""
+        self.missing: list[Segment] = []
+        """The segments that have to be added."""
+        for segment in self._manifest or ():
+            (self._kept if segments.is_in(replica.database.connection, segment) else self.missing).append(segment)
+            replica.moved()
+
+    def add(self, segment: Segment, data: bytes) -> None:
+        """Add a missing segment. Raises `StorageError` if it is damaged, or the disk fails."""
+        with _as_storage_error():
+            segments.add(self._connection, segment, data)
+        self.missing.remove(segment)
+        self._replica.moved()
+
+    def take_over(self) -> None:
+        """Replace the tables of this node. Raises `StorageError` if a segment is missing, or the disk fails."""
+        if self.missing:
+            raise StorageError(f"the snapshot cannot be used: it lacks {self.missing[0].name}")
+        with _as_storage_error():
+            self._replica._take(self._connection, self._manifest, self._kept)
 
 
 class Replica:
     """The tables of one node, in a file or in memory."""
 
-    def __init__(self, path: Path | None, form: int = FORM, moved: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        form: int = FORM,
+        moved: Callable[[], None] = lambda: None,
+        segment_size: int = segments.SIZE,
+    ) -> None:
         """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
+        self._segment_size = segment_size
         self.form = form
         """The latest form of the log that this node supports."""
         self.moved = moved
@@ -365,7 +415,7 @@ class Replica:
         connection = self.database.connection
         if path is not None:
             connection.execute("PRAGMA synchronous = NORMAL")  # the log still has what a power cut loses
-        connection.executescript(TABLES)
+        self._add_own_tables()
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
         self.last_in_force = self.in_force()
         """The form in force at `position`; any thread may read it."""
@@ -462,6 +512,67 @@ class Replica:
 
     # The tables as a whole.
 
+    def _add_own_tables(self) -> None:
+        """Create the cluster's own tables and triggers, which a journal or an older snapshot may lack."""
+        self.database.connection.executescript(TABLES + segments.TABLES)
+        segments.forget_others(self.database.connection, self._segment_size)
+
+    def claim_segments(self, found: Collection[str]) -> StorageError | None:
+        """Prepare for `split`, on the thread that writes; return the failure of the disk, if any."""
+        return self._written(lambda connection: segments.claim(connection, self._segment_size, found))
+
+    def note_segments(self, known: Collection[Segment]) -> StorageError | None:
+        """Note the segments that `split` found, on the thread that writes; return the failure of the disk, if any."""
+        return self._written(lambda connection: segments.note(connection, known))
+
+    def _written(self, write: Callable[[sqlite3.Connection], None]) -> StorageError | None:
+        connection = self.database.connection
+        try:
+            connection.execute("BEGIN")
+            write(connection)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            return StorageError(str(error))
+        return None
+
+    def split(self, found: Collection[str]) -> TablesImage:
+        """Copy the tables like `snapshot`, but without the matches in segments, and return these.
+
+        `found` names the segments in the log's store: their bytes are not needed. Call `claim_segments` before, and
+        `note_segments` after that.
+        """
+        try:
+            with ExitStack() as opened:
+                spool = opened.enter_context(self._room_without_a_name())
+                with self.room_for_snapshot() as rest:
+                    name = getattr(rest, "name", ":memory:")
+                    with closing(sqlite3.connect(name, isolation_level=None, uri=True)) as into:
+                        _write_carelessly(into)
+                        self._attach_to(into)
+                        named = segments.split(into, found, spool)
+                        (position,) = into.execute("SELECT position FROM main.place").fetchone()
+                        if self._path is None:
+                            rest.write(into.serialize())
+                    rest.seek(0)
+                    small = self._zipped(rest)
+                opened.pop_all()
+        except (OSError, sqlite3.Error) as error:
+            raise StorageError(str(error)) from None
+        return TablesImage(position, small, named, spool)
+
+    def _attach_to(self, connection: sqlite3.Connection) -> None:
+        """Attach these tables to another connection as `source`, only to be read."""
+        if self._path is None:
+            image = io.BytesIO()
+            self.write_to(image)
+            connection.execute("ATTACH ':memory:' AS source")
+            connection.deserialize(image.getvalue(), name="source")
+        else:
+            connection.execute("ATTACH ? AS source", (f"{self._path.absolute().as_uri()}?mode=ro",))
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # only the writer may; see `database`
+
     def snapshot(self) -> TablesImage:
         """Copy the current tables with gzip, those of a file into another file beside it; the caller closes the copy.
 
@@ -470,15 +581,19 @@ class Replica:
         """
         taken = self._copy()
         try:
-            with closing(taken.file), ExitStack() as opened:
-                small = opened.enter_context(self._room_without_a_name())
-                with gzip.GzipFile(fileobj=small, mode="wb", compresslevel=_LEVEL) as into:
-                    shutil.copyfileobj(taken.file, into, _CHUNK_BYTES)
-                small.seek(0)
-                opened.pop_all()
+            with closing(taken.file):
+                return taken._replace(file=self._zipped(taken.file))
         except OSError as error:
             raise StorageError(str(error)) from None
-        return taken._replace(file=small)
+
+    def _zipped(self, plain: BinaryIO) -> BinaryIO:
+        with ExitStack() as opened:
+            small = opened.enter_context(self._room_without_a_name())
+            with gzip.GzipFile(fileobj=small, mode="wb", compresslevel=_LEVEL) as into:
+                shutil.copyfileobj(plain, into, _CHUNK_BYTES)
+            small.seek(0)
+            opened.pop_all()
+        return small
 
     def _copy(self) -> TablesImage:
         if self._path is None:
@@ -515,20 +630,50 @@ class Replica:
         file.write(image)
 
     def read_from(self, file: BinaryIO) -> None:
-        """Replace the tables by a snapshot, with gzip or without, whose file is at its beginning.
+        """Replace the tables by a complete snapshot, with gzip or without, whose file is at its beginning.
+
+        Raises `StorageError` if it is invalid or lacks segments, or the disk fails.
+        """
+        with self.reading(file) as given:
+            given.take_over()
+
+    @contextmanager
+    def reading(self, file: BinaryIO) -> Iterator[GivenTables]:
+        """Open a snapshot, with gzip or without, whose file is at its beginning.
 
         Raises `StorageError` if it is invalid, or the disk fails.
         """
-        try:
-            with self._plain(file) as plain, closing(_opened(plain)) as snapshot:
-                position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
+        with ExitStack() as opened:
+            with _as_storage_error():
+                snapshot = opened.enter_context(closing(_opened(opened.enter_context(self._plain(file)))))
+                _write_carelessly(snapshot)
+                (form,) = snapshot.execute("SELECT form FROM place").fetchone()
                 (version,) = snapshot.execute("PRAGMA user_version").fetchone()
                 if form > self.form or version > SCHEMA_VERSION:
                     raise StorageError("the snapshot is of a newer release; install the release of the others")
-                snapshot.backup(self.database.connection, pages=_PAGES, progress=lambda *_: self.moved())
-                migrate(self.database.connection, self._path or Path("memory"))
-        except (sqlite3.Error, zlib.error, OSError, EOFError) as error:
-            raise StorageError(f"the snapshot cannot be used: {error}") from None
+                given = GivenTables(self, snapshot)
+            yield given
+
+    def _take(self, snapshot: sqlite3.Connection, manifest: Sequence[Segment] | None, kept: Sequence[Segment]) -> None:
+        connection, place = self.database.connection, self._path or Path("memory")
+        position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
+        if manifest is None:
+            snapshot.backup(connection, pages=_PAGES, progress=lambda *_: self.moved())
+            migrate(connection, place)
+            self._add_own_tables()
+        else:
+            migrate(snapshot, place)
+            _attach_given(snapshot, connection)
+            connection.set_progress_handler(self.moved, _STEPS)
+            connection.execute("PRAGMA foreign_keys = OFF")
+            try:
+                segments.take_over(connection, manifest, kept)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                connection.execute("PRAGMA foreign_keys = ON")
+                connection.set_progress_handler(None, 0)
+                connection.execute("DETACH given")
         self.position, self.state, self.last_in_force = position, state, form
 
     def _room_without_a_name(self) -> BinaryIO:
@@ -568,15 +713,39 @@ class Replica:
         self.database.close()
 
 
+@contextmanager
+def _as_storage_error() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, zlib.error, OSError, EOFError, msgspec.MsgspecError) as error:
+        raise StorageError(f"the snapshot cannot be used: {error}") from None
+
+
 def _opened(file: BinaryIO) -> sqlite3.Connection:
     """Return the tables of a snapshot: of a file that has a name where they are, else in memory."""
     name = getattr(file, "name", None)
     if name is not None:
         file.flush()
-        return sqlite3.connect(name)
-    tables = sqlite3.connect(":memory:")
+        return sqlite3.connect(name, isolation_level=None)
+    tables = sqlite3.connect(":memory:", isolation_level=None)
     tables.deserialize(file.read())
     return tables
+
+
+def _write_carelessly(connection: sqlite3.Connection) -> None:
+    """Let a temporary file be written fast: nobody needs it after a failure."""
+    connection.execute("PRAGMA main.journal_mode = OFF")
+    connection.execute("PRAGMA main.synchronous = OFF")
+
+
+def _attach_given(snapshot: sqlite3.Connection, connection: sqlite3.Connection) -> None:
+    """Attach the tables of a snapshot to the ones of a node as `given`."""
+    (_, _, name), *_ = snapshot.execute("PRAGMA database_list").fetchall()
+    if Path(name).is_absolute():
+        connection.execute("ATTACH ? AS given", (name,))
+    else:  # in memory, for which SQLite has another name
+        connection.execute("ATTACH ':memory:' AS given")
+        connection.deserialize(snapshot.serialize(), name="given")
 
 
 def _read(position: Position, data: bytes) -> Batch | None:

@@ -181,6 +181,10 @@ class ReplicatedLedger:
         else:
             self.ask(Reading(read), tell, tell)
 
+    def on_tables(self, act: Callable[[], Any], tell: Tell) -> None:
+        """Do something on the thread that applies the log, between two batches."""
+        self._work(act, tell)
+
     def follow(self, position: Position, hear: Hear) -> None:
         """Call `hear` with each journal entry accepted from now on, and its position in the log."""
         if position != self.position:

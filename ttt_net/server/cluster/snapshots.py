@@ -3,19 +3,26 @@
 import asyncio
 import io
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
-from ttt_net.server.cluster.log import Log, Position, Retained
+from ttt_net.server.cluster.log import Log, Retained
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
+from ttt_net.server.cluster.segments import Part, Segment, sha256_of
+from ttt_net.server.journal.database import unheard
 from ttt_net.server.settings.configuration import SnapshotSchedule
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
+SINCE_SEGMENTS = 9
+"""The first form whose snapshots are split: nodes of older releases cannot read these."""
+_TRIES = 2
+"""How often a segment is asked for that does not arrive as it was: it may be replaced meanwhile."""
 LOOK_S = 5.0
 """How often the steward asks how much of the log is kept."""
 
@@ -25,6 +32,10 @@ class SnapshotKeeper:
 
     The contents of the log alone decide whether one is due, so a new steward knows it too. `work` takes snapshots
     beside the thread of the tables, because large ones take longer than other nodes wait.
+
+    Since form 9 the finished matches are in segments, which are stored first, and only if the store lacks them. The
+    snapshot names them and is stored last. Only then are the ones deleted that it does not name. So whatever a steward
+    leaves when it dies is either complete or of no effect.
     """
 
     def __init__(
@@ -37,12 +48,12 @@ class SnapshotKeeper:
     ) -> None:
         self._ledger, self._log, self._replica, self._work = ledger, stream, replica, work
         self._schedule = schedule
-        self._next_look_s = self._next_s = 0.0
+        self._next_look_s = self._next_s = self._next_mend_s = 0.0
         self._is_busy = False
 
     def tick(self, now_s: float) -> None:
         """As the steward, take a snapshot or trim the log before one, if it is time. Call this about once a second."""
-        if self._ledger.is_steward and now_s >= self._next_look_s:
+        if self._ledger.is_steward and now_s >= self._next_look_s and not self._is_busy:
             self._next_look_s = now_s + min(LOOK_S, self._schedule.rest_s)
             self._log.kept(partial(self._looked, now_s))
 
@@ -51,36 +62,88 @@ class SnapshotKeeper:
         if kept is None or self._is_busy or not self._ledger.is_steward:
             return
         behind = kept.snapshot - self._schedule.kept_places
-        if kept.stands_s >= self._schedule.away_s and behind >= kept.first:
-            self._ledger.trim(behind)
         is_rested = not kept.snapshot or kept.stands_s >= self._schedule.rest_s
         is_due = self._ledger.position - kept.snapshot >= self._schedule.every_places and is_rested
-        if is_due and now_s >= self._next_s:
-            self._is_busy, self._next_s = True, now_s + self._schedule.rest_s
-            self._work(self._take, self._taken)
+        if kept.missing:
+            if now_s >= self._next_mend_s:
+                log.error(
+                    "the snapshot of place %d lacks %d segments: another is made", kept.snapshot, len(kept.missing)
+                )
+                self._begin(now_s)
+        elif kept.stands_s >= self._schedule.away_s and behind >= kept.first:
+            self._ledger.trim(behind)
+        if is_due and now_s >= self._next_s and not self._is_busy:
+            self._begin(now_s)
 
-    def _take(self) -> TablesImage | StorageError:
-        try:
-            return self._replica.snapshot()
-        except StorageError as error:
-            return error
+    def _begin(self, now_s: float) -> None:
+        self._is_busy = True
+        self._next_s, self._next_mend_s = now_s + self._schedule.rest_s, now_s + self._schedule.away_s
+        if self._replica.last_in_force < SINCE_SEGMENTS:
+            self._work(partial(_tried, self._replica.snapshot), partial(self._taken, frozenset()))
+        else:
+            self._log.segments(self._found)
 
-    def _taken(self, taken: TablesImage | StorageError) -> None:
+    def _found(self, found: frozenset[str] | None) -> None:
+        """Let the ranges be claimed whose segments the store lacks, and then the tables be split."""
+        if found is None:
+            self._is_busy = False
+            return
+
+        def claimed(failure: StorageError | None) -> None:
+            if failure is not None:
+                self._taken(found, failure)
+            else:
+                self._work(partial(_tried, partial(self._replica.split, found)), partial(self._taken, found))
+
+        self._ledger.on_tables(partial(self._replica.claim_segments, found), claimed)
+
+    def _taken(self, found: frozenset[str], taken: TablesImage | StorageError) -> None:
         if isinstance(taken, StorageError):
             self._is_busy = False
             log.error("a snapshot could not be taken: %s", taken.cause)
-            return
+        else:
+            new = [(segment, part) for segment, part in taken.segments if part is not None]
+            self._put(found, taken, iter(new), True)
 
+    def _put(
+        self, found: frozenset[str], taken: TablesImage, new: Iterator[tuple[Segment, Part]], is_stored: bool
+    ) -> None:
+        """Store the new segments one after the other, and then the snapshot, unless one was not stored."""
+        if not (is_stored and self._ledger.is_steward):
+            self._end(taken)
+        elif (segment_and_part := next(new, None)) is not None:
+            segment, part = segment_and_part
+            self._log.put_segment(segment.name, cast(BinaryIO, part), partial(self._put, found, taken, new))
+        else:
+            self._put_last(found, taken)
+
+    def _put_last(self, found: frozenset[str], taken: TablesImage) -> None:
         size = taken.file.seek(0, io.SEEK_END)
         taken.file.seek(0)
+        needs = frozenset(segment.name for segment, _ in taken.segments)
 
         def done(is_kept: bool) -> None:
-            taken.file.close()
-            self._is_busy = False
             if is_kept:
-                log.info("the log has a snapshot of place %d, of %d bytes", taken.position, size)
+                self._log.drop_segments(found - needs)
+                log.info(
+                    "the log has a snapshot of place %d, of %d bytes and %d segments", taken.position, size, len(needs)
+                )
+            self._end(taken)
 
-        self._log.put_snapshot(taken.position, taken.file, done)
+        self._log.put_snapshot(taken.position, taken.file, done, needs)
+
+    def _end(self, taken: TablesImage) -> None:
+        taken.close()
+        self._is_busy = False
+        known = [segment for segment, _ in taken.segments]
+        self._ledger.on_tables(partial(self._replica.note_segments, known), unheard)  # the next snapshot would do it
+
+
+def _tried(take: Callable[[], TablesImage]) -> TablesImage | StorageError:
+    try:
+        return take()
+    except StorageError as error:
+        return error
 
 
 async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
@@ -103,38 +166,105 @@ async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
 
 async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, patience_s: float) -> None:
     """Replace tables that are behind the latest snapshot."""
-    with ExitStack() as files:
-        tried: list[BinaryIO] = []
-        furthest = 0
-
-        def moved(size: int) -> None:
-            nonlocal furthest
-            if size > furthest:  # a repeated transfer makes no progress
-                furthest = size
-                replica.moved()
-
-        def ask(done: Callable[[Position | None], None]) -> None:
-            if tried:
-                tried[-1].truncate(0)  # not closed, since it may still be written to
-            tried.append(files.enter_context(replica.room_for_snapshot()))
-            arriving = ArrivingFile(tried[-1], limit, patience_s, asyncio.get_running_loop(), moved)
-            stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is not written to any more
-
-        position = await _answer_of(ask)
-        if position > replica.position:
-            tried[-1].seek(0)
+    lacking = 0
+    while True:
+        with ExitStack() as files:
+            arriving = _Arriving(replica, files, limit, patience_s)
+            position = await _answer_of(partial(arriving.ask, stream.get_snapshot))
+            if position <= replica.position:
+                return
             try:
-                replica.read_from(tried[-1])
+                gone = await _complete(stream, replica, arriving.file, limit, patience_s)
             except StorageError as error:
-                raise ConfigurationError(error.cause) from None
-            limit.reschedule(asyncio.get_running_loop().time() + patience_s)  # nothing was heard meanwhile
-            log.info("the tables were taken from a snapshot of place %d", position)
+                trouble = error.cause
+            else:
+                if gone is None:
+                    log.info("the tables were taken from a snapshot of place %d", position)
+                    return
+                if position != lacking:  # it may be replaced by a newer one at this moment
+                    lacking = position
+                    continue
+                stream.drop_segments([gone.name])  # a tool may have left a note of it, which the steward would believe
+                trouble = (
+                    f"the snapshot of place {position} cannot be used: its {gone.name} is missing. The steward makes"
+                    f" another within minutes: start this node again then. If no node runs, begin with the one whose"
+                    f" tables are furthest"
+                )
+        if replica.last_in_force < SINCE_SEGMENTS or (await _answer_of(stream.kept)).first > replica.position + 1:
+            raise ConfigurationError(trouble)
+        log.warning("%s; this node goes on from the log, which still has everything after its tables", trouble)
+        return
 
 
-async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -> Position:
+async def _complete(
+    stream: Log, replica: Replica, file: BinaryIO, limit: asyncio.Timeout, patience_s: float
+) -> Segment | None:
+    """Take over a snapshot with the segments that these tables lack; return one that is not in the store, if any.
+
+    Raises `StorageError` if one is damaged, and deletes it, so that the steward stores it again.
+    """
+
+    def go_on() -> None:
+        """Wait as long again: this thread was busy, and heard nothing."""
+        limit.reschedule(asyncio.get_running_loop().time() + patience_s)
+
+    with replica.reading(file) as given:
+        go_on()
+        for segment in [*given.missing]:
+            with ExitStack() as files:
+                arriving = _Arriving(replica, files, limit, patience_s)
+                for _ in range(_TRIES):
+                    if not await _answer_of(partial(arriving.ask, partial(stream.get_segment, segment.name))):
+                        return segment
+                    data = arriving.file.read()
+                    if sha256_of(data) == segment.sha256:
+                        break
+                else:
+                    stream.drop_segments([segment.name])
+                    raise StorageError(
+                        f"the snapshot cannot be used: {segment.name} is damaged. It was deleted, and the steward"
+                        f" stores it again within minutes: start this node again then"
+                    )
+                given.add(segment, data)
+                go_on()
+        given.take_over()
+        go_on()
+    return None
+
+
+class _Arriving:
+    """The file that an answer of the log is written to, which is asked for until it is complete."""
+
+    def __init__(self, replica: Replica, files: ExitStack, limit: asyncio.Timeout, patience_s: float) -> None:
+        self._replica, self._files, self._limit, self._patience_s = replica, files, limit, patience_s
+        self._tried: list[BinaryIO] = []
+        self._furthest = 0
+
+    @property
+    def file(self) -> BinaryIO:
+        """The complete file, at its beginning."""
+        self._tried[-1].seek(0)
+        return self._tried[-1]
+
+    def ask(self, get: Callable[[BinaryIO, Callable[[Any], None]], None], done: Callable[[Any], None]) -> None:
+        """Ask once more, with an empty file."""
+        if self._tried:
+            self._tried[-1].truncate(0)  # not closed, since it may still be written to
+        self._tried.append(self._files.enter_context(self._replica.room_for_snapshot()))
+        loop = asyncio.get_running_loop()
+        arriving = ArrivingFile(self._tried[-1], self._limit, self._patience_s, loop, self._moved)
+        get(cast(BinaryIO, arriving), done)  # it is not written to any more
+
+    def _moved(self, size: int) -> None:
+        if size > self._furthest:  # a repeated transfer makes no progress
+            self._furthest = size
+            self._replica.moved()
+
+
+async def _answer_of(ask: Callable[[Callable[[_T | None], None]], None]) -> _T:
     """Ask the log until it answers; the caller has the timeout."""
     while True:
-        answer: asyncio.Future[Position | None] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[_T | None] = asyncio.get_running_loop().create_future()
         ask(lambda found, answer=answer: answer.done() or answer.set_result(found))  # type: ignore[misc]
         found = await answer
         if found is not None:
