@@ -7,7 +7,7 @@ FUZZ_S ?= 60
 LOCK := docs/hosting/requirements.lock
 SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto --dist loadfile --no-loadscope-reorder)
 SEEDS ?= 1000
-BENCHMARKS := server instructions restart backup 'soak --seconds 120' 'flood --rounds 3 --seconds 3' 'flood --cpu' \
+BENCHMARKS := server instructions restart backup snapshots 'soak --seconds 120' 'flood --rounds 3 --seconds 3' 'flood --cpu' \
     'flood --past' lobby standings games search coach page cluster_bench follower
 CUTS ?= 500
 
