@@ -18,7 +18,9 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from benchmarks.load import SCRIPTS
 from benchmarks.requests import HANDSHAKE, Message, Wire, framed, messages
@@ -75,7 +77,7 @@ class Peer:
     def __init__(self, stage: "Stage", address: str, handshake: bytes = HANDSHAKE) -> None:
         self.raw: list[bytes] = []
         self._buffer = stage.hub.services.read_buffer
-        self._connection = Connection(stage.hub, asyncio.get_running_loop(), self._buffer)
+        self._connection = Connection(stage.hub, cast(asyncio.AbstractEventLoop, stage.turn), self._buffer)
         self._connection.connection_made(Wire(self, address))
         self.feed(handshake)
         self.raw.clear()
@@ -134,18 +136,45 @@ def services_on(ledger: Ledger, membership: Membership | None = None) -> Service
     )
 
 
+class Turn:
+    """An event loop whose next turn is taken by hand; its timers never go off."""
+
+    def __init__(self) -> None:
+        self._due: list[Callable[[], object]] = []
+        self.time = asyncio.get_running_loop().time
+
+    def call_soon(self, callback: Callable[..., object], *args: object) -> None:
+        """Call it in the next turn."""
+        self._due.append(partial(callback, *args))
+
+    def call_later(self, delay_s: float, callback: Callable[..., object], *args: object) -> None:
+        """Never call it."""
+
+    def take(self) -> None:
+        """Call what is due."""
+        due, self._due = self._due, []
+        for call in due:
+            call()
+
+
 class Stage:
     """A hub with its ledger; nothing is committed before `deliver`."""
 
     def __init__(self) -> None:
         self.ledger = MemoryLedger()
         self.hub = Hub(services_on(self.ledger))
+        self.turn = Turn()
+
+    def deliver(self) -> None:
+        """Commit what was written, and take the turn that begins with the answers."""
+        self.ledger.deliver()
+        self.turn.take()
 
     def welcome(self, address: str, name: str) -> Peer:
         """Return a new player."""
         peer = Peer(self, address)
         peer.send(type="hello", protocols=[1], name=name)
-        self.ledger.deliver()
+        self.deliver()
         return peer
 
     def match(self, number: int, address: str, clock: Message | None) -> list[Peer]:
@@ -153,7 +182,7 @@ class Stage:
         players = [self.welcome(address.format(number + 1), f"Player{2 * number + side}") for side in (0, 1)]
         for player in players:
             player.send(type="seek", games=["connect4"], opponents="people", time=clock)
-        self.ledger.deliver()
+        self.deliver()
         return sorted(players, key=lambda player: int(player.told("snapshot")["you"]))
 
     def play(self, address: str, clock: Message | None, to_a_commit: int, mark: Callable[[], None]) -> int:
@@ -173,7 +202,7 @@ class Stage:
             for number, players in enumerate(matches):
                 players[ply % 2].feed(frames[number][ply])
                 if (number + 1) % to_a_commit == 0:
-                    self.ledger.deliver()
+                    self.deliver()
         mark()
         assert all(players[1].told("played")["ply"] == LAST_PLY for players in matches)
         return MATCHES * (LAST_PLY - FIRST_PLY)
@@ -278,7 +307,7 @@ def _hello(*, is_known: bool) -> Case:
             if number == WARM_UP:
                 mark()
             peer.send(**hello)
-            stage.ledger.deliver()
+            stage.deliver()
         mark()
         assert all(peer.told("welcome") for peer in peers)
         return NEWCOMERS
