@@ -516,7 +516,6 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
 }
 """The same in whole servers; found in worlds of three of them."""
 _OF_TOURNAMENTS = (
-    "a draw of an arena that counts nothing",
     "a leaver at a table who stays in its queue",
     "a result that its tournament does not hear of",
     "a leaver who is paired",
@@ -537,7 +536,18 @@ _OF_TOURNAMENTS = (
 ONLY_WITH: dict[str, dict[str, Any]] = {
     "an unknown outcome that is told as a refusal": {"faults": ("full",)},
     "a snapshot that is stored before its segments": {"faults": ("trim",)},
+    "an invitation that ends by the time of play": {
+        "requests": ("seek", "resign", "invite", "join"),
+        "faults": ("set_clock",),
+    },
     **{name: {"has_tournaments": True} for name in _OF_TOURNAMENTS},
+    "a draw of an arena that counts nothing": {
+        "has_tournaments": True,
+        "kinds": ("arena",),
+        "requests": ("seek", "resign"),
+        "faults": (),
+        "is_played_out": True,
+    },
 }
 """The settings of all worlds in which a fault is looked for, if few other worlds would find it."""
 

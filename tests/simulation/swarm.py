@@ -210,6 +210,8 @@ class Swarm:
     """Whether something goes wrong three times as often."""
     has_tournaments: bool = False
     """Whether people make tournaments, and play in them."""
+    kinds: tuple[wire.TournamentKind, ...] = tournaments.KINDS
+    """The kinds of these."""
     life: float = 1.0
     """How long the world is troubled, as a share of the usual."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
 _TIMES = (TimeControl(1_000), TimeControl(60_000, 1_000))
-_KINDS: tuple[wire.TournamentKind, ...] = ("swiss", "round_robin", "knockout", "arena", "king")
+KINDS: tuple[wire.TournamentKind, ...] = ("swiss", "round_robin", "knockout", "arena", "king")
 _ACTS: dict[wire.TournamentAct, int] = {
     "start": 6,
     "next": 4,
@@ -45,7 +45,7 @@ def organise(peer: "Peer") -> wire.Request:
     rng = peer.rng
     if peer.world.tournaments and rng.random() < 0.7:
         return wire.EnterRequest(0, any_code(peer))
-    kind: wire.TournamentKind = rng.choice(_KINDS)
+    kind: wire.TournamentKind = rng.choice(peer.world.swarm.kinds)
     rounds = rng.choice([1, 2] if kind == "round_robin" else [1, 2, 3])
     minutes = 1 if kind in wire.WITHOUT_ROUNDS else None  # only when its time is up a world comes to rest
     pause_s = rng.choice([0, 0, 1, None] if minutes is None else [0, 0, 0, 1])
