@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.hostile.frames import FRAMES
 from tests.patience import PATIENCE_S
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
-from tests.server.running import Server, running
+from tests.server.running import Server, running, until
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -28,9 +28,10 @@ def objects() -> Counter[str]:
 
 
 async def settled(server: Server) -> None:
-    """Wait until nobody is connected, and the journal has answered those who left before it did."""
+    """Wait until nobody is connected, the journal has answered those who left before it did, and no turn waits."""
     await server.until_empty()
     await server.flushed()
+    await until(lambda: not server.hub.turns)
 
 
 async def come_and_go(server: Server, rng: random.Random, names: int) -> None:
