@@ -581,7 +581,7 @@ test("the mistake of a lost match goes to the server that keeps mistakes", async
   }
 });
 
-test("a mistake whose answer was lost is sent again on the next connection", async () => {
+test("a mistake whose answer was lost, or that the disk had no room for, is sent again on the next connection", async () => {
   const page = await WholePage.open({ token: "ann" }, "/m/m1", true);
   pages.push(page);
   const welcome = { type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features: ["analyse", "mistakes"] };
@@ -593,11 +593,16 @@ test("a mistake whose answer was lost is sent again on the next connection", asy
   await page.greeted(2);
   await page.says(welcome);
   assert.deepEqual(fields(page.of("learn"), "mistake"), [[{ puzzle: MISTAKE, text: "" }], [{ puzzle: MISTAKE, text: "" }]]);
-  await page.says({ type: "ok", id: page.of("learn")[1]!.id });
+  await page.says({ type: "refused", id: page.of("learn")[1]!.id, code: "storage", message: "" });
   await page.closes(1006);
   await page.greeted(3);
   await page.says(welcome);
-  assert.equal(page.of("learn").length, 2);
+  assert.equal(page.of("learn").length, 3);
+  await page.says({ type: "ok", id: page.of("learn")[2]!.id });
+  await page.closes(1006);
+  await page.greeted(4);
+  await page.says(welcome);
+  assert.equal(page.of("learn").length, 3);
 });
 
 test("our mistakes that are due are asked on the page, and the first answer to each goes to the server", async () => {

@@ -80,7 +80,7 @@ const FORGOTTEN = 4004;
 const CLOSED = 4006;
 const RESTART = 1012;
 /** Refusals of a hello after which waiting helps. */
-const PASSING = ["restarting", "storage", "too_fast"];
+export const PASSING = ["restarting", "storage", "too_fast"];
 
 /** Our own codes: the request was not sent, or the connection dropped before the answer, so the outcome is unknown. */
 const LOST = "lost";

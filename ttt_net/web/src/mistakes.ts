@@ -2,7 +2,7 @@
 
 import { ask, say } from "./actions.js";
 import type { Heard } from "./link.js";
-import { isLost } from "./link.js";
+import { isLost, PASSING } from "./link.js";
 import type { OwnMistake, OwnPuzzle, PuzzleReply } from "./protocol.js";
 import { type Match, redraw, state } from "./store.js";
 
@@ -69,10 +69,11 @@ function hearAnswer({ day, right, solution }: PuzzleReply, own: OwnPuzzle): void
   if (!due.length && more > 0) ask({ type: "mistakes" });
 }
 
-/** Send a mistake, and again after the next welcome unless the server has answered. */
+/** Send a mistake, and again after the next welcome unless the server has kept or rejected it. */
 async function send(mistake: OwnMistake): Promise<void> {
   const key = keyOf(mistake.puzzle);
   unsent.set(key, mistake);
   const answer = await say({ type: "learn", mistake });
-  if (!isLost(answer) && unsent.get(key) === mistake) unsent.delete(key);
+  const isPassing = isLost(answer) || (answer.type === "refused" && PASSING.includes(answer.code));
+  if (!isPassing && unsent.get(key) === mistake) unsent.delete(key);
 }
