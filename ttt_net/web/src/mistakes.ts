@@ -16,12 +16,15 @@ const [MOST_BETTER, MOST_MOVES, MOST_TEXT] = [60, 400, 300];
 /** Those that are due, the longest due first, and how many more the server has. */
 let due: OwnMistake[] = [];
 let more = 0;
+/** The last puzzle of a day for which they were requested. */
+let beside: PuzzleReply | null = null;
 /** The mistake that was answered last, with its new progress. */
 let answered: OwnMistake | null = null;
 /** Those that the server may not have yet. */
 const unsent = new Map<string, OwnMistake>();
 
 const areKept = (): boolean => !!state.you && state.features.includes("mistakes");
+const isAnswered = ({ right, solution }: PuzzleReply): boolean => typeof right === "boolean" || typeof solution === "number";
 const keyOf = ({ game, moves = [], start }: OwnPuzzle): string => JSON.stringify([game, moves, start ?? null]);
 
 /** Our mistakes that are due, without one of them. */
@@ -30,6 +33,13 @@ export const dueMistakes = (besides?: OwnPuzzle | null): OwnMistake[] => due.fil
 /** The progress with a mistake after the last answer to it, if that counted: its next day, empty once it is learned. */
 export const nextDay = (own: OwnPuzzle): string | null =>
   answered && keyOf(answered.puzzle) === keyOf(own) ? (answered.times === LEARNED ? "" : answered.due!) : null;
+
+/** Ask for our mistakes that are due, once for each puzzle of a day, before it is answered. */
+export function fetchMistakes(puzzle: PuzzleReply | null): void {
+  if (!puzzle || puzzle === beside || !areKept()) return;
+  beside = puzzle;
+  if (!puzzle.own && !isAnswered(puzzle)) ask({ type: "mistakes" });
+}
 
 /** Keep the mistake of the lesson of a match, if it was ours and a better move is known. */
 export function keepMistake({ analysis, game, moves, start, you }: Match): void {
@@ -51,16 +61,14 @@ export function heardOfMistakes(message: Heard): void {
     due = message.mistakes.filter(({ times = 0, due: day = "" }) => times < LEARNED && day <= message.day);
     more = message.count - message.mistakes.length;
     redraw();
-  } else if (message.type === "puzzle") {
-    if (message.own) hearAnswer(message, message.own);
-    else if (areKept() && typeof message.right !== "boolean" && typeof message.solution !== "number") ask({ type: "mistakes" });
-  }
+  } else if (message.type === "puzzle" && message.own) hearAnswer(message, message.own);
 }
 
 /** Count the first answer to a mistake that is due: a right one moves it on, any other lets it begin again tomorrow. */
-function hearAnswer({ day, right, solution }: PuzzleReply, own: OwnPuzzle): void {
+function hearAnswer(reply: PuzzleReply, own: OwnPuzzle): void {
   const known = due.find(({ puzzle }) => keyOf(puzzle) === keyOf(own));
-  if (!known || (typeof right !== "boolean" && typeof solution !== "number")) return;
+  if (!known || !isAnswered(reply)) return;
+  const { day, right } = reply;
   const times = right ? (known.times ?? 0) + 1 : 0;
   const next = new Date(Date.parse(day) + DAY_MS * (RETURNS[times - 1] ?? 1)).toISOString().slice(0, 10);
   answered = { ...known, due: next, times };

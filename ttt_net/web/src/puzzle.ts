@@ -16,7 +16,7 @@ import { guessScreen } from "./guess.js";
 import { f, many, w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
-import { dueMistakes, nextDay } from "./mistakes.js";
+import { dueMistakes, fetchMistakes, nextDay } from "./mistakes.js";
 import { go, place } from "./place.js";
 import type { OwnPuzzle, PuzzleReply } from "./protocol.js";
 import { send } from "./requests.js";
@@ -49,6 +49,7 @@ export function puzzleScreen(): Tree {
   explain();
   if (place().kind === "guess") return guessScreen();
   const known = puzzleNow();
+  fetchMistakes(state.puzzle); // not where its message is heard: it may arrive before this code
   if (known && known !== counted) count(known);
   return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
 }
