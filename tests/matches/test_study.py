@@ -8,8 +8,7 @@ import pytest
 from tests.strategies.oracle import Oracle
 from ttt_net import messages as wire
 from ttt_net.games import find_game
-from ttt_net.games.puzzles import FIRST_DAY
-from ttt_net.games.studies import studies
+from ttt_net.games.puzzles import FIRST_DAY, studies
 from ttt_net.matches.study import describe_study
 
 STUDIES = studies()

@@ -1,6 +1,8 @@
-"""The puzzles of the package: one per day, the same for everybody, each proved by the engine.
+"""The puzzles and the studied matches of the package, one of each per day, the same for everybody.
 
-`puzzles.jsonl` has one per line, as printed by `python -m ttt_net puzzles --json`; see docs/strategies.md.
+`puzzles.jsonl` has one puzzle per line, each proved by the engine. `studies.jsonl` has the matches for guessing moves,
+played by strong bots and judged by the engine. `python -m ttt_net puzzles --json` prints both, the latter with
+`--matches`; see docs/strategies.md.
 """
 
 import json
@@ -10,7 +12,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ttt_net.games.catalogue import find_game
-from ttt_net.games.game import Move
+from ttt_net.games.game import Move, Side
 from ttt_net.games.notation import read_move, read_start
 
 FIRST_DAY = date(2026, 1, 1)
@@ -71,3 +73,39 @@ def puzzle_of(day: date) -> DailyPuzzle:
         found["explanation"],
         tuple(line),
     )
+
+
+class Study(NamedTuple):
+    """A finished match; `values` and `keeping` have an entry for each move."""
+
+    game: str
+    players: tuple[str, str]
+    levels: tuple[int, int]
+    """The levels of the bots, by side."""
+    side: Side
+    """The side whose moves are guessed."""
+    moves: tuple[Move, ...]
+    values: tuple[int, ...]
+    """The result after each move with best play, from the view of its player: 1, 0 or -1."""
+    keeping: tuple[tuple[str, ...], ...]
+    """The names of the moves that kept the result in each position; empty if all did."""
+
+
+@lru_cache(maxsize=1)
+def studies() -> tuple[Study, ...]:
+    """Return all studies, in order."""
+    lines = files(__package__).joinpath("studies.jsonl").read_text(encoding="utf-8").splitlines()
+    return tuple(map(_read, lines))
+
+
+def _read(line: str) -> Study:
+    told = json.loads(line)
+    game, moves = find_game(told["game"]), list[Move]()
+    state = game.initial
+    for word in told["moves"].split():
+        moves.append(read_move(game, state, word))
+        state = game.result(state, moves[-1])
+    first, second = told["players"]
+    keeping = tuple(tuple(words.split()) for words in told["keeping"])
+    values = tuple(told["values"])
+    return Study(told["game"], (first, second), tuple(told["levels"]), told["side"], tuple(moves), values, keeping)

@@ -4,8 +4,7 @@ import datetime
 from functools import lru_cache
 
 from ttt_net import messages as wire
-from ttt_net.games.puzzles import FIRST_DAY
-from ttt_net.games.studies import Study, studies
+from ttt_net.games.puzzles import FIRST_DAY, Study, studies
 from ttt_net.matches import referee
 from ttt_net.matches.analysis_processes import MAX_BEST
 from ttt_net.matches.match import Match
