@@ -3,6 +3,9 @@
 A line of marks draws attention to its free cells, the more, the more marks it holds. People overlook most where the eye
 is not: far from the last move, and on diagonals rather than in rows. In games that are not won by lines of one's own
 marks, a rough estimate of the position after each move takes the place of lines.
+
+`StyledPlayer` is a strategy with one of five styles. It sees what a careful person sees: wins, threats, and two threats
+at once. Statistics of their moves tell the styles apart; see docs/strategies.md.
 """
 
 import math
@@ -16,8 +19,20 @@ from ttt_net.games import Game, Move
 from ttt_net.games.game import EMPTY
 from ttt_net.games.geometry import lines_through, list_cells
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.heuristic import estimator, is_line_game, own_and_other
-from ttt_net.strategies.strategy import S, beneath, is_first, may_swap
+from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.strategy import (
+    ONE_SECOND,
+    Choice,
+    Counts,
+    Limit,
+    S,
+    beneath,
+    is_first,
+    may_swap,
+    require_playable,
+)
 
 _MARK = 4
 """How many times as much a line draws the eye with each mark more."""
@@ -209,3 +224,42 @@ def wins(game: Game[S], state: S, move: Move) -> bool:
     """Tell whether a move wins at once."""
     after = game.result(state, move)
     return game.is_terminal(after) and game.utility(after, game.to_move(state)) > 0
+
+
+_CHOOSINESS = 4.0
+"""How much more a styled player prefers what it likes than people do."""
+
+
+class StyledPlayer:
+    """Plays the moves in sight that it has to, and otherwise by a style; `rng` chooses among what it likes."""
+
+    def __init__(self, name: str, idea: str, style: Style, rng: random.Random) -> None:
+        self.name, self.idea, self.style = name, idea, style
+        self._attention = Attention(rng, style, _CHOOSINESS)
+
+    def objection(self, game: Game[Any]) -> str | None:
+        """Return why it plays games of lines only."""
+        inner = game.base if isinstance(game, SwapGame) else game
+        return (
+            None if is_line_game(inner) else f"the {self.name} plays with lines, and {game.title} is not won by those"
+        )
+
+    def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
+        """Return a move of its style that neither misses a win in sight nor allows one."""
+        require_playable(self, game, state)
+        sight, moves = look(game, state), list(game.actions(state))
+        best = max(map(sight.value, moves))
+        sound = [move for move in moves if sight.value(move) == best]
+        move = self._attention.choose(game, state, sound, sees=1.0)
+        self._attention.leave(game, state, move)
+        return Choice(move, None, (), Counts())
+
+
+STYLES: dict[str, tuple[str, Style]] = {
+    "attacker": ("builds its own lines, and defends only when it must", Style(attack=4.0, block=0.25, far=-0.5)),
+    "blocker": ("stands in the way of your lines, and waits", Style(attack=0.2, block=4.0, far=-1.0)),
+    "trapper": ("plays where two of its lines cross, to threaten twice", Style(attack=0.3, block=0.3, trap=300.0)),
+    "copycat": ("mirrors your moves across the board", Style(far=-1.0, copy=1e12)),
+    "explorer": ("goes where nobody has played yet", Style(attack=0.5, block=0.5, far=4.0)),
+}
+"""By name what each does, in a few words, and its style."""
