@@ -89,8 +89,8 @@ INSIDE = {
         compiled engine connect4 alphabeta mcts lessons.sight attention level analysis
         lessons.explanation lessons.hints review lessons coaching
     """,
-    "engines": "launch settings program external",
-    "matches": "description match match_data analysis_processes referee study",
+    "engines": "launch settings external",
+    "matches": "description match analysis_processes referee study",
     "pairing": "seeks lobby",
     "tournaments": "schedules arena king_of_the_table standings swiss tournament matching director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",

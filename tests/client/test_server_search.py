@@ -10,7 +10,7 @@ from tests.patience import PATIENCE_S
 from ttt_net.client import server_search
 from ttt_net.client.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.lines.line_menu import LineMenu
+from ttt_net.client.lines.line_client import LineMenu
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.local.local_matches import answer_without_match
 from ttt_net.client.remembered import Achievements, LocalChoices

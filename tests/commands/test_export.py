@@ -21,7 +21,7 @@ from ttt_net.client.saved_matches import keep_record
 from ttt_net.clock import TimeControl
 from ttt_net.commands import export
 from ttt_net.games.records import read_records
-from ttt_net.matches.match_data import MatchData
+from ttt_net.matches.match import MatchData
 from ttt_net.server.journal import JOURNAL_FILE, Database
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer

@@ -22,8 +22,7 @@ from ttt_net.games.records import read_record, write_record
 from ttt_net.games.rules import find_rules
 from ttt_net.games.values import is_always_casual
 from ttt_net.matches.description import describe_game, describe_position, describe_rules
-from ttt_net.matches.match import Match, record_of
-from ttt_net.matches.match_data import match_data, write_text
+from ttt_net.matches.match import Match, match_data, record_of, write_text
 from ttt_net.matches.referee import decide
 from ttt_net.testing import check_game, count_plays
 

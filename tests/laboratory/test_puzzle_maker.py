@@ -10,11 +10,21 @@ import pytest
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import board
 from ttt_net.__main__ import main
+from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.line import LineState
 from ttt_net.games.notation import read_start
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
-from ttt_net.laboratory.puzzle_maker import daily_puzzles, is_won_by_threats, puzzle_by_threats, puzzle_in, puzzles
+from ttt_net.laboratory import puzzle_maker
+from ttt_net.laboratory.puzzle_maker import (
+    LEAST_DECISIONS,
+    daily_puzzles,
+    is_won_by_threats,
+    puzzle_by_threats,
+    puzzle_in,
+    puzzles,
+    studies_made,
+)
 from ttt_net.strategies import Limit
 from ttt_net.strategies.alphabeta import deepening
 
@@ -120,3 +130,31 @@ def test_puzzles_are_printed_one_a_line_or_as_boards(capsys: pytest.CaptureFixtu
 def test_without_a_seed_the_date_chooses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["puzzles", "--game", "tictactoe", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["game"] == "tictactoe"
+
+
+def test_the_same_seed_gives_the_same_matches_in_which_the_guessed_side_gives_nothing_away() -> None:
+    first, again, other = (next(studies_made(seed, "tictactoe")) for seed in (1, 1, 2))
+    assert first.as_json() == again.as_json() != other.as_json()
+    assert first.decisions >= LEAST_DECISIONS
+    game, state = find_game("tictactoe"), find_game("tictactoe").initial
+    for each in first.reviewed:
+        assert each.side != first.side or not each.keeping or each.move in each.keeping
+        state = game.result(state, each.move)
+    assert game.is_terminal(state)
+    assert first.as_json()["players"] == (["Sophia", "Viktor"] if first.side == 0 else ["Viktor", "Sophia"])
+
+
+def test_a_game_without_another_match_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(puzzle_maker, "LEAST_DECISIONS", 99)
+    monkeypatch.setattr(puzzle_maker, "MOST_BATCHES", 1)
+    monkeypatch.setattr(puzzle_maker, "BATCH", 2)
+    with pytest.raises(ConfigurationError, match="no more matches"):
+        next(studies_made(1, "tictactoe misere"))
+
+
+def test_matches_are_printed_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(puzzle_maker, "STUDY_ROTA", "tictactoe")
+    assert main(["puzzles", "--matches", "--seed", "1"]) == 0
+    (told,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert told == next(studies_made(1, "tictactoe")).as_json()
+    assert len(told["values"]) == len(told["keeping"]) == len(told["moves"].split())

@@ -15,8 +15,7 @@ from ttt_net.games import Side, find_game
 from ttt_net.games.catalogue import names
 from ttt_net.games.notation import write_move
 from ttt_net.games.records import write_record
-from ttt_net.matches.match import Match, record_of
-from ttt_net.matches.match_data import MatchData, match_data, write_text
+from ttt_net.matches.match import Match, MatchData, match_data, record_of, write_text
 from ttt_net.matches.referee import Command, decide
 
 START_MS = 1_795_305_000_000

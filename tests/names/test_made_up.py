@@ -3,8 +3,7 @@
 import random
 
 from ttt_net.messages import MAX_NAME_CELLS
-from ttt_net.names import fitting_name
-from ttt_net.names.made_up import ANIMALS, KINDS, TRIES, made_up_name
+from ttt_net.names import ANIMALS, KINDS, TRIES, fitting_name, made_up_name
 from ttt_net.text import clean
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from tests.server.peer import Peer
 from tests.server.rated import rated_match
 from tests.server.running import Server, running
-from ttt_net.matches.match_data import MatchData
+from ttt_net.matches.match import MatchData
 from ttt_net.server.http_api import ROUTES, openapi
 from ttt_net.server.settings.configuration import Configuration, Limits
 

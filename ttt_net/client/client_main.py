@@ -64,7 +64,7 @@ class _Later:
 
 if TYPE_CHECKING:
     from ttt_net.client import bot_mode, inquire, menu_controller, online_play, remembered, saved_matches, server_link
-    from ttt_net.client.lines import line_client, line_menu
+    from ttt_net.client.lines import line_client
     from ttt_net.client.local import local_connection, local_matches, seated_strategies
     from ttt_net.client.terminal import canvas, keyboard, loop
 else:
@@ -73,7 +73,6 @@ else:
     remembered, saved_matches = _Later("ttt_net.client.remembered"), _Later("ttt_net.client.saved_matches")
     server_link = _Later("ttt_net.client.server_link")
     line_client = _Later("ttt_net.client.lines.line_client")
-    line_menu = _Later("ttt_net.client.lines.line_menu")
     local_connection = _Later("ttt_net.client.local.local_connection")
     local_matches = _Later("ttt_net.client.local.local_matches")
     seated_strategies = _Later("ttt_net.client.local.seated_strategies")
@@ -309,7 +308,7 @@ def _place_for(options: Options, before: Place | None) -> Place | None:
 def _chosen_by_lines(options: Options) -> Place | None:
     choices = remembered.choices_for(options.game)
     solved = remembered.load_achievements()
-    menu = line_menu.LineMenu(input, writer_of(options), _answer, line_client.renderer_of(options), solved)
+    menu = line_client.LineMenu(input, writer_of(options), _answer, line_client.renderer_of(options), solved)
     place, chosen = menu.choose(choices)
     if menu.achieved != solved:
         remembered.save_achievements(menu.achieved)

@@ -31,8 +31,7 @@ from ttt_net.commands.recorded_matches import LOCAL, MATCH_ID, add_data, load_re
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games import game_name
 from ttt_net.games.records import Record, write_record, write_time
-from ttt_net.matches.match import time_limit
-from ttt_net.matches.match_data import MatchData, match_data, write_text
+from ttt_net.matches.match import MatchData, match_data, time_limit, write_text
 from ttt_net.messages import Refused, encode
 from ttt_net.sdk.trust import pinned_fingerprint, trust_of
 from ttt_net.server.journal import JOURNAL_FILE, open_readonly

@@ -24,7 +24,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.catalogue import may_swap, names
 from ttt_net.games.values import is_always_casual
-from ttt_net.matches.match_data import MatchData
+from ttt_net.matches.match import MatchData
 from ttt_net.server.journal import Asker, PastQuestion, queries
 from ttt_net.server.journal.past import MatchPage, PastAnswer
 from ttt_net.server.matchmaking.match_registry import MatchRegistry

@@ -17,7 +17,7 @@ from ttt_net.client.bot.house import CHARACTERS
 from ttt_net.client.display import Display, Entry, Page, Type
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.lines.line_menu import server_lines
+from ttt_net.client.lines.line_client import server_lines
 from ttt_net.client.local.local_matches import answer_without_match, demonstration
 from ttt_net.client.menu_controller import END_MS, PACE_MS, MenuController
 from ttt_net.client.remembered import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices

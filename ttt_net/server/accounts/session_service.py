@@ -7,9 +7,8 @@ from functools import partial
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games.catalogue import SWAP, outside
-from ttt_net.names import checked_name, is_like_an_office
+from ttt_net.names import TRIES, checked_name, is_like_an_office, made_up_name
 from ttt_net.names.filtered import FilteredWords
-from ttt_net.names.made_up import TRIES, made_up_name
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.cluster.log import Came

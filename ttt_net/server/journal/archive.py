@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, assert_never
 
 from ttt_net.errors import Code, Refusal, StorageError
-from ttt_net.matches.match_data import MatchData
+from ttt_net.matches.match import MatchData
 from ttt_net.messages import AnyServerMessage
 from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.journal import past

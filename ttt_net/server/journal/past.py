@@ -13,8 +13,7 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.matches.match import Match
-from ttt_net.matches.match_data import MatchData, match_data, write_text
+from ttt_net.matches.match import Match, MatchData, match_data, write_text
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.journal.packs import unpacked
