@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -360,6 +361,15 @@ async def test_a_watcher_who_mutes_receives_no_chat() -> None:
         paper.type("mute")
         assert (await link.hears(MuteRequest)).name is None
         await paper.shows("Chat is muted. Mute again to unmute it.")
+
+
+@pytest.mark.parametrize(("name", "cells"), [("\x1b[2J\x9bEve\u202e", range(9)), ("swap", [-1] * 9)])
+def test_the_help_on_moving_shows_no_raw_name_and_needs_no_cell(name: str, cells: Sequence[int]) -> None:
+    match = snapshot()
+    lying = replace(match, game=replace(match.game, move_names=[name] * 9, move_cells=[*cells]))
+    told = BoardRenderer(ASCII).parts(seen(lying))["next"]
+    assert told.isprintable()
+    assert "; help lists the rest." in told
 
 
 async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:

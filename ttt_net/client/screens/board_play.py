@@ -65,10 +65,9 @@ def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
 
 
 def example_move(match: Snapshot) -> str:
-    """Return the name of a move in the middle of the board, to show how moves are typed."""
-    game = match.game
-    names = [name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0]
-    distinct = list(dict.fromkeys(names))  # a column has one name, and a move for each of its cells
+    """Return the cleaned name of a move in the middle of the board, to show how moves are typed; `?` without cells."""
+    names = [move_name(match, move) for move, cell in enumerate(match.game.move_cells) if cell >= 0]
+    distinct = list(dict.fromkeys(names)) or ["?"]  # a column has one name, and a move for each of its cells
     return distinct[len(distinct) // 2]
 
 
