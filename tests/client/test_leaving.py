@@ -92,6 +92,16 @@ def test_a_host_can_resign_and_go_on_serving() -> None:
     assert (stays.overlay, requests) == (Overlay.NONE, ()), "there is no match to resign"
 
 
+def test_leaving_from_a_page_above_a_live_match_asks_as_at_its_board() -> None:
+    playing = lobby(snapshot(opponent=BEN))
+    for keys in (("?",), ("?", "?")):  # the rules, the keys
+        asked, requests = pressed(playing, *keys, "q")
+        assert (asked.page.screen, asked.overlay, asked.is_leaving, requests) == ("match", Overlay.LEAVE, False, ())
+    ended = update(playing, Ended("m1", 2, 0, 0, "resign"), 0)
+    assert pressed(ended, "?", "q")[0].is_leaving, "there is nothing to ask about"
+    assert pressed(playing, "escape", "q")[0].is_leaving, "in the lobby, leaving keeps the match"
+
+
 def test_a_player_who_leaves_reads_when_the_opponent_can_claim_the_match() -> None:
     match = snapshot(moves=[4, 0], opponent=BEN)
     asked = drawn(pressed(lobby(match), "q")[0])

@@ -417,6 +417,9 @@ def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
         case Pick(key):
             index = next((n for n, row in enumerate(rows) if row.key == key and row.enter is not None), None)
             return (display, ()) if index is None else _chosen(display, rows, index, seek)
+        case Command.LEAVE if display.is_live and Page("match") in display.pages:  # above the board: ask there
+            below = display.pages[: display.pages.index(Page("match")) + 1]
+            return act_in_match(replace(display, pages=below), command, seek)
         case Command.LEAVE:
             return replace(display, is_leaving=True, shown=None), ()
         case _:
