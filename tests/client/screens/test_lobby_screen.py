@@ -140,6 +140,14 @@ def test_the_picture_of_a_finished_match_stays_until_another_one_is_being_played
     assert featured_watched(other, has_room=True)[1] == (WatchRequest(0, match="m8"),)
 
 
+def test_the_picture_of_an_abandoned_match_goes_when_the_lists_drop_it() -> None:
+    display = update(with_picture()[0], featured(), 0)
+    unlisted = update(display, LiveList(0, []), 0)
+    left, requests = featured_watched(unlisted, has_room=True)
+    assert requests == (UnwatchRequest(0, match="m9"),)
+    assert "Featured" not in drawn(left, (120, 40))
+
+
 def test_without_room_or_with_a_match_of_ours_nothing_is_watched_for_a_picture() -> None:
     display = update(with_picture()[0], featured(), 0)
     assert featured_watched(display, has_room=False)[1] == (UnwatchRequest(0, match="m9"),)

@@ -420,10 +420,10 @@ def _bots_with_time(display: Display) -> list[ListedPlayer]:
 
 
 def featured_watched(display: Display, *, has_room: bool) -> Effect:
-    """Watch the featured match as a picture beside the lists; the next one when it is over and no longer listed.
+    """Watch the featured match as a picture beside the lists; the next one when it is no longer listed.
 
-    A match of ours is a better picture. The end of a match stays visible while no other match is being played. In a
-    crowd there is no picture, because the server would send every move to all of it.
+    A match of ours is a better picture. The end of a match stays visible while no other match is being played; a match
+    that was abandoned does not. In a crowd there is no picture, because the server would send every move to all of it.
     """
     world, pictured = display.world, display.featured
     listed = [each.match for each in live_of_others(display)]
@@ -437,7 +437,9 @@ def featured_watched(display: Display, *, has_room: bool) -> Effect:
             return display, ()
         world = replace(world, watching=listed[0], watch_code=None)
         return replace(display, featured=listed[0], world=world), (WatchRequest(0, match=listed[0]),)
-    if is_wanted and (pictured in listed or not listed):
+    match = world.matches.get(pictured)
+    is_over = match is not None and match.outcome is not None
+    if is_wanted and (pictured in listed or (is_over and not listed)):
         return display, ()
     requests = (UnwatchRequest(0, match=pictured),) if world.watching == pictured else ()
     return replace(display.in_world(world.without_match(pictured)), featured=None), requests
