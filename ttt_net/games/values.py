@@ -108,6 +108,12 @@ def is_always_casual(name: str, rated: Collection[str] = ()) -> bool:
     return sizes[1] == "mnk" and k not in _RATEABLE_LINES
 
 
+def never_rated(name: str) -> str:
+    """Return the sentence that matches of a game are never rated, and which are."""
+    rated = [each for each in _BY_NAME if not is_always_casual(each)]
+    return f"{name} is never rated; {', '.join(rated[:-1])} and {rated[-1]} are"
+
+
 def known_value(name: str) -> Value:
     """Return the known value of the game; None with swap, which nobody has analysed."""
     if name in _BY_NAME:

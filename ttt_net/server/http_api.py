@@ -23,7 +23,7 @@ from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.catalogue import may_swap, names
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.values import is_always_casual, never_rated
 from ttt_net.matches.match import MatchData
 from ttt_net.server.journal import Asker, PastQuestion, queries
 from ttt_net.server.journal.past import MatchPage, PastAnswer
@@ -196,7 +196,7 @@ class HttpApi:
         """Ask for a page of ratings."""
         game = game_name(said.game)
         if is_always_casual(game, self._services.configuration.games.rated):
-            raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
+            raise Refusal(Code.ALWAYS_CASUAL, never_rated(game))
         asked = wire.LeaderboardRequest(0, game, said.speed, said.bots, said.page, said.people)
         query = queries.LeaderboardQuery(asked, game, NOBODY, self._services.wall_ms())
         return self._ask(connection, request, query, _of_past)

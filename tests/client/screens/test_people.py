@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace as replace_reply
 
-from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
+from tests.client.pressing import SEEK, done, drawn, keys_of, lobby, pressed, seen
 from tests.client.samples import (
     ANN,
     BEN,
@@ -114,7 +114,7 @@ def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
     assert "Leaderboard: Connect Four, blitz" in drawn(display)
     assert "Your rank: 31" in drawn(display)
     assert pressed(display, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
-    assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
+    assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="qubic", speed="blitz"),), "the next rated game"
     assert pressed(display, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
     display, _ = pressed(display, "escape")
     assert display.page.screen == "profile"
@@ -122,12 +122,23 @@ def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
 
 def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> None:
     display, (request,) = pressed(lobby(), "l")
-    display = update(display, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "never rated")), 0)
+    display = update(display, Answered(request, Refused(3, Code.TOO_FAST, "too many questions")), 0)
     assert "Nobody has a rating here yet" in drawn(display)
     display, (request,) = pressed(lobby(PLAYERS), "v")
     display = update(display, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
     assert display.page.screen == "lobby"
     assert words.notice(display) == "Nobody is called Ben."
+
+
+def test_the_best_are_listed_of_a_game_that_is_rated() -> None:
+    seeking = done(lobby(), Send(SeekRequest(0, ["tictactoe"])))[0]
+    assert pressed(seeking, "l")[1] == (LeaderboardRequest(0, game="connect4"),)
+    seeking = done(lobby(), Send(SeekRequest(0, ["tictactoe", "gomoku"])))[0]
+    assert pressed(seeking, "l")[1] == (LeaderboardRequest(0, game="gomoku"),)
+    display, (request,) = done(lobby(), Open(Page("leaders", about="tictactoe")))
+    display = update(display, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "tictactoe is never rated")), 0)
+    assert "This game is never rated." in drawn(display)
+    assert "Play a rated match" not in drawn(display)
 
 
 def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> None:

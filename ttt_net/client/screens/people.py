@@ -40,6 +40,7 @@ from ttt_net.client.screens.screen import (
 from ttt_net.client.screens.tournament_screen import played_tournament
 from ttt_net.clock import speed as speed_of
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.values import is_always_casual
 from ttt_net.messages import (
     BlockList,
     BlockRequest,
@@ -403,7 +404,15 @@ def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
                 More(Page("leaders", about=told.game, time=SPEEDS.index(told.speed)), further),
             )
         )
+    if told.game not in _rated(display, (told.game,)):
+        return [Row(("This game is never rated.",))]
     return rows or [Row(("Nobody has a rating here yet. Play a rated match to get one.",))]
+
+
+def _rated(display: Display, games: Iterable[str]) -> list[str]:
+    """Return those of the games that can be rated on this server."""
+    added = [game.name for game in display.world.added_games if game.rated]
+    return [game for game in games if not is_always_casual(game, added)]
 
 
 def _leader(leader: Leader) -> Row:
@@ -419,7 +428,7 @@ def _requests(page: Page) -> tuple[Request, ...]:
 
 
 def _refused(display: Display, request: Request) -> Display:
-    """Show the sentence that nobody has a rating there."""
+    """Show a list without rows."""
     if not isinstance(request, LeaderboardRequest):
         return display
     nobody = LeaderboardReply(request.game, request.speed, 1, 1, [], None)
@@ -432,7 +441,7 @@ def _with_speed(display: Display, *, by: int) -> Effect:
 
 
 def _with_game(display: Display) -> Effect:
-    games = (*NAMES, *(game.name for game in display.world.added_games if game.rated))
+    games = _rated(display, (*NAMES, *(game.name for game in display.world.added_games)))
     at = games.index(display.page.about) if display.page.about in games else -1
     page = replace(display.page, about=games[(at + 1) % len(games)])
     return display.with_page(page), _requests(page)
@@ -449,9 +458,9 @@ _HINTS = (KeyHint("Enter", "profile", "c-m"), BACK, KeyHint("t", "speed", "t"), 
 
 
 def _from_lobby(display: Display) -> AnyCommand:
-    """Return the command that opens the leaderboard of the game of the last seek."""
-    games = display.world.seeking.games if display.world.seeking is not None else []
-    return Open(Page("leaders", about=games[0] if games else A_RATED_GAME))
+    """Return the command that opens the leaderboard of the game that is sought, or of one that is rated."""
+    sought = display.world.seeking.games if display.world.seeking is not None else []
+    return Open(Page("leaders", about=next(iter(_rated(display, sought)), A_RATED_GAME)))
 
 
 def _top(display: Display, wanted: SeekRequest, rest: str) -> Meaning:

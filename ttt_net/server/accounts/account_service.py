@@ -6,7 +6,7 @@ from typing import assert_never
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import game_name
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.values import is_always_casual, never_rated
 from ttt_net.matches.description import checked_mistake, day_of
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import SessionService, checked_here
@@ -191,7 +191,7 @@ class HistoryService:
             case wire.LeaderboardRequest():
                 game = game_name(request.game)
                 if is_always_casual(game, self._services.configuration.games.rated):
-                    raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
+                    raise Refusal(Code.ALWAYS_CASUAL, never_rated(game))
                 return queries.LeaderboardQuery(request, game, asker, self._services.wall_ms())
             case wire.ReplayRequest():
                 return queries.ReplayQuery(request, asker, request.match in session.rooms)

@@ -6,7 +6,7 @@ from itertools import islice
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import game_name
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.values import is_always_casual, never_rated
 from ttt_net.pairing.seeks import Opponents, Seek
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.players import PlayerId
@@ -133,9 +133,7 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, "a rated seek names its games; not all are rated")
         rated = self._services.configuration.games.rated
         for game in (each for each in games if is_always_casual(each, rated)):
-            raise Refusal(
-                Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known, or nobody knows it"
-            )
+            raise Refusal(Code.ALWAYS_CASUAL, never_rated(game))
 
     def may_be_rated(self, sessions: Sequence[Session], games: tuple[str, ...]) -> bool:
         """Tell whether one or two players who also accept casual matches may play these games for ratings.
