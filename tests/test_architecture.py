@@ -86,7 +86,7 @@ INSIDE = {
         strategy heuristic vanishing_solver book tactics textbook *
         compiled.machine compiled.kit compiled.lines compiled.fours compiled.shapes compiled.fives
         compiled.connect4_solver compiled.proofs compiled.playouts
-        compiled engine connect4 alphabeta mcts lessons.sight attention level analysis
+        compiled engine connect4 alphabeta mcts lessons.sight level analysis
         lessons.explanation lessons.hints review lessons coaching
     """,
     "engines": "launch settings external",

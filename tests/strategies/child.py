@@ -4,7 +4,7 @@ import random
 
 from ttt_net.games import Game, Move
 from ttt_net.games.game import EMPTY
-from ttt_net.strategies.attention import distance_between, wins
+from ttt_net.strategies.level import distance_between, wins
 from ttt_net.strategies.strategy import S
 
 TAKES, STOPS = 0.7, 0.35

@@ -7,8 +7,7 @@ from functools import partial
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.strategies.alphabeta import AlphaBeta
-from ttt_net.strategies.attention import NEAR, STYLES, StyledPlayer
-from ttt_net.strategies.level import Levelled
+from ttt_net.strategies.level import NEAR, STYLES, Levelled, StyledPlayer
 from ttt_net.strategies.mcts import MonteCarlo
 from ttt_net.strategies.strategy import Choice, Counts, Limit, Strategy
 from ttt_net.strategies.tactics import Tactics
