@@ -92,7 +92,7 @@ INSIDE = {
     "engines": "launch settings external",
     "matches": "description match analysis_processes referee study",
     "pairing": "seeks lobby",
-    "tournaments": "schedules arena king_of_the_table standings swiss tournament matching director",
+    "tournaments": "schedules standings swiss tournament matching director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
     "server": """
         metrics server_clock settings players

@@ -53,7 +53,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection
 from ttt_net.tournaments import director, tournament
-from ttt_net.tournaments.king_of_the_table import TableQueue
+from ttt_net.tournaments.schedules import TableQueue
 from ttt_net.tournaments.tournament import BoardState, Tournament
 
 MOST_SEEDS = 1_000

@@ -11,11 +11,12 @@ import msgspec
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.tournaments import swiss
-from ttt_net.tournaments.arena import WaitingEntrant, arena_pairs
 from ttt_net.tournaments.schedules import (
     Entrant,
     KnockoutBoard,
     Pair,
+    WaitingEntrant,
+    arena_pairs,
     first_boards,
     next_boards,
     round_robin,

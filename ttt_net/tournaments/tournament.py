@@ -19,9 +19,7 @@ from typing import Annotated, Literal, assert_never
 from msgspec import Meta, Struct
 
 from ttt_net.clock import TimeControl
-from ttt_net.tournaments.arena import ArenaResult, arena_points
-from ttt_net.tournaments.king_of_the_table import TableQueue
-from ttt_net.tournaments.schedules import Entrant, KnockoutBoard, knockout_places
+from ttt_net.tournaments.schedules import ArenaResult, Entrant, KnockoutBoard, TableQueue, arena_points, knockout_places
 from ttt_net.tournaments.standings import (
     ORDERS,
     WIN,
