@@ -103,7 +103,7 @@ INSIDE = {
         serving start
     """,
     "client": """
-        address remembered server_search named preferences options drawing.themes drawing.glyphs user_io mailbox
+        address remembered server_search named options drawing.themes drawing.glyphs user_io mailbox
         saved_matches world display words
         screens.screen screens.offers screens.tournament_screen screens.lobby_screen screens.people screens.advice
         screens.board_play screens.replay_screen screens.rules_screen screens screens.registry
@@ -342,8 +342,7 @@ def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
 
 
 LAZY = {
-    "ttt_net.client.preferences": "a reader of TOML, where there is a file",
-    "ttt_net.client.options": "the rules of all games, where one was named",
+    "ttt_net.client.options": "a reader of TOML, where there is a file; the rules of all games, where one was named",
     "ttt_net.client.server_search": "a library for networks that lead nowhere else",
     "ttt_net.commands.export": "an optional library",
     "ttt_net.commands.journal_files": "an optional library",

@@ -28,7 +28,7 @@ from ttt_net.client.drawing.themes import (
     is_on_light,
     theme_for,
 )
-from ttt_net.client.preferences import THEME_NAMES
+from ttt_net.client.options import THEME_NAMES
 from ttt_net.messages import Snapshot
 
 TEXT, SIGN = 4.5, 3.0

@@ -25,8 +25,7 @@ from ttt_net.client.mailbox import (
     Resized,
     delivered,
 )
-from ttt_net.client.options import Options
-from ttt_net.client.preferences import meant_key
+from ttt_net.client.options import Options, meant_key
 from ttt_net.client.saved_matches import save_record
 from ttt_net.client.server_search import shareable
 from ttt_net.client.terminal.canvas import Canvas
