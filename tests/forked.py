@@ -35,7 +35,6 @@ _LOADED = (
     "ttt_net.client.local.local_connection",
     "ttt_net.client.local.local_matches",
     "ttt_net.client.local.seated_strategies",
-    "ttt_net.client.menu_controller",
     "ttt_net.client.named",
     "ttt_net.client.terminal.canvas",
     "ttt_net.client.terminal.keyboard",

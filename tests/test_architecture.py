@@ -107,7 +107,7 @@ INSIDE = {
         saved_matches world display words
         screens.screen screens.offers screens.tournament_screen screens.lobby_screen screens.people screens.advice
         screens.board_play screens.replay_screen screens.rules_screen screens screens.registry
-        update act client_controller drawing terminal lines menu_controller bot inquire
+        update act client_controller drawing terminal lines bot inquire
         server_link online_play bot_mode local client_main
     """,
 }

@@ -147,7 +147,7 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
             ["ttt_net.commands.play", "ttt_net.client.terminal.canvas"],
             {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
         ),
-        (["ttt_net.commands.play", "ttt_net.client.menu_controller"], {"prompt_toolkit", *BOT, *NETWORK}),
+        (["ttt_net.commands.play", "ttt_net.client.terminal.loop"], {"prompt_toolkit", *BOT, *NETWORK}),
         (["ttt_net.client.server_link"], {"rich.text", "ttt_net.games", *SCREEN, *BOT, *client("display")}),
         (
             ["ttt_net.client.online_play", "ttt_net.client.terminal.loop"],

@@ -63,13 +63,13 @@ class _Later:
 
 
 if TYPE_CHECKING:
-    from ttt_net.client import bot_mode, inquire, menu_controller, online_play, remembered, saved_matches, server_link
+    from ttt_net.client import bot_mode, inquire, online_play, remembered, saved_matches, server_link
     from ttt_net.client.lines import line_client
     from ttt_net.client.local import local_connection, local_matches, seated_strategies
     from ttt_net.client.terminal import canvas, keyboard, loop
 else:
     bot_mode, inquire = _Later("ttt_net.client.bot_mode"), _Later("ttt_net.client.inquire")
-    menu_controller, online_play = _Later("ttt_net.client.menu_controller"), _Later("ttt_net.client.online_play")
+    online_play = _Later("ttt_net.client.online_play")
     remembered, saved_matches = _Later("ttt_net.client.remembered"), _Later("ttt_net.client.saved_matches")
     server_link = _Later("ttt_net.client.server_link")
     line_client = _Later("ttt_net.client.lines.line_client")
@@ -297,7 +297,7 @@ def _place_for(options: Options, before: Place | None) -> Place | None:
     """Return where to play, or None if the person leaves. Ask only at a terminal; begin at the place `before`."""
     if options.bot is None and is_on_screen(options):
         with _greeted("Looking for servers on this network ...", row=1) as drawn:
-            menu = menu_controller.StartMenu(options, drawn, before)
+            menu = loop.StartMenu(options, drawn, before)
             return menu.take(partial(loop.play_on_screen, _load_keyboard), _answer, _demonstrate)
     if may_ask(options):
         return _chosen_by_lines(options)

@@ -19,7 +19,6 @@ from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.line_client import server_lines
 from ttt_net.client.local.local_matches import answer_without_match, demonstration
-from ttt_net.client.menu_controller import END_MS, PACE_MS, MenuController
 from ttt_net.client.remembered import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
 from ttt_net.client.screens.registry import rows_of
 from ttt_net.client.screens.screen import cursor_of
@@ -36,6 +35,7 @@ from ttt_net.client.server_search import (
     sighted,
     tried,
 )
+from ttt_net.client.terminal.loop import END_MS, PACE_MS, MenuController
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.networks import Announcement
