@@ -42,8 +42,7 @@ from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
 from ttt_net.server.journal.ledger import Ledger, MemoryLedger
 from ttt_net.server.services import Services, build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 ROOT = Path(__file__).parent.parent

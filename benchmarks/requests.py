@@ -46,8 +46,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 HANDSHAKE = (

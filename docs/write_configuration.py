@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from ttt_net.server.settings.configuration import SETTINGS
-from ttt_net.server.settings.setting import Setting, as_toml
+from ttt_net.server.settings.configuration import SETTINGS, Setting, as_toml
 
 PAGE = Path(__file__).parent / "configuration.md"
 START = """# Configuration

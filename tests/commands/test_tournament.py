@@ -15,8 +15,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.commands.tournament import guarded, page_of, report_of
 from ttt_net.messages import TournamentBoard, TournamentKind, TournamentReply, TournamentStanding
 from ttt_net.server.admin.protocol import TournamentSheet
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 class Host:

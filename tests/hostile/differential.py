@@ -21,8 +21,7 @@ from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, 
 from ttt_net.messages import MAX_MESSAGE_BYTES
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.metrics import Metrics
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import FrameBoundary, ReadBuffer, TurnQueue
 

@@ -22,8 +22,7 @@ from ttt_net.server.admission.fair_shares import MOST_REST_MS, SETTLED_MS, TURN_
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import PASS_S
 

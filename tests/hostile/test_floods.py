@@ -15,8 +15,7 @@ from tests.patience import BUSY_S
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
 from ttt_net.server.rooms import audience
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 EMPTY = client_frame(CONT, fin=False)

@@ -9,8 +9,7 @@ from tests.hostile.frames import FRAMES, HUGE
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
 from tests.server.running import running, until
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 FAST = Limits(messages=Rate(1_000_000), dead_after_s=600, stalled_s=600)
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.running import running
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "requests.schema.json").read_text(encoding="utf-8"))
 WRONG: tuple[Any, ...] = (

@@ -9,7 +9,7 @@ from tests.server.accounts.house import Caller, House
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.server.journal.entries import FileReport
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 BOUNDS: dict[str, dict[str, float]] = {
     "accounts.session_service": {"MIN_TOKEN": 32, "MAX_ABOUT_CELLS": 60},

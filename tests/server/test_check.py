@@ -10,9 +10,8 @@ from tests.server.encrypted_peer import Authority
 from ttt_net.errors import ConfigurationError
 from ttt_net.server import check
 from ttt_net.server.check import FINE, RISKY, WRONG, faults, refuse_faults, report, risks
-from ttt_net.server.settings.configuration import Cluster, Configuration, Limits, Tls
+from ttt_net.server.settings.configuration import Cluster, Configuration, Limits, Rate, Tls
 from ttt_net.server.settings.listening import listen
-from ttt_net.server.settings.setting import Rate
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ import pytest
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.errors import Closing
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 

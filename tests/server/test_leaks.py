@@ -13,8 +13,7 @@ from tests.hostile.frames import FRAMES
 from tests.patience import PATIENCE_S
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 FAST = Limits(messages=Rate(1_000_000), dead_after_s=600)
 

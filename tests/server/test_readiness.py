@@ -7,8 +7,7 @@ import pytest
 from tests.server.running import running, until
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.serving import disk_usage
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(

@@ -11,8 +11,7 @@ from websockets.sync.client import connect
 from tests.server.running import Server, running
 from ttt_net.server import serving
 from ttt_net.server.serving import loop_factory, reload_settings, server_inside
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.settings.sources import read_order
 
 

@@ -14,8 +14,7 @@ from tests.server.running import Server, running
 from ttt_net.matches.match import Match
 from ttt_net.messages import PlayerInfo
 from ttt_net.server.journal import JOURNAL_FILE, read_match
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 FAST = Limits(messages=Rate(1_000_000), max_live_matches=3)
 NAMES = ["Ann", "Bob", "Carl", "Dora", "Eve"]

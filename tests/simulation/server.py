@@ -17,8 +17,7 @@ from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 if TYPE_CHECKING:

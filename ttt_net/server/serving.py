@@ -45,9 +45,8 @@ from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import SETTINGS, Configuration
+from ttt_net.server.settings.configuration import SETTINGS, Configuration, Setting, Value
 from ttt_net.server.settings.listening import Certificate, listen
-from ttt_net.server.settings.setting import Setting, Value
 from ttt_net.server.settings.sources import value_of
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer

@@ -18,8 +18,7 @@ from ttt_net.errors import Closing
 from ttt_net.games.records import read_record
 from ttt_net.server.journal import apply
 from ttt_net.server.journal.entries import AuditNote, KeepInvitation
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 async def test_a_player_takes_another_name_and_their_old_one_is_free(tmp_path: Path) -> None:

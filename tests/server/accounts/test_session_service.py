@@ -15,8 +15,7 @@ from ttt_net.server.accounts.session_service import MIN_TOKEN, session_elsewhere
 from ttt_net.server.journal import token_hash
 from ttt_net.server.journal.entries import RegisterPlayer, SeeGuest
 from ttt_net.server.players import Player
-from ttt_net.server.settings.configuration import Games
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Games, Rate
 from ttt_net.server.wire.connection import Connection, RemoteConnection
 
 

@@ -13,8 +13,7 @@ from tests.server.peer import Peer
 from tests.server.running import until
 from ttt_net.server.admin import moderation
 from ttt_net.server.journal import queries
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 METERED = Limits(unmetered=())
 """The loopback is an address like others."""

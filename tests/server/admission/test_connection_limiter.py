@@ -17,9 +17,8 @@ from tests.server.peer import HANDSHAKE, Peer, RawPeer, said
 from tests.server.running import Server, running, until
 from ttt_net.errors import Closing
 from ttt_net.server.admission.connection_limiter import MODEST, MOST_LOOKED_AT, MOST_TAKEN, POLITE_TO_ONE, Acceptor
-from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.settings.listening import listen
-from ttt_net.server.settings.setting import Rate
 
 
 def metered(**limits: object) -> Limits:

@@ -21,8 +21,7 @@ from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.admission.fair_shares import Account, FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanction, Sanctions, network_to_ban
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import TurnedAway
 

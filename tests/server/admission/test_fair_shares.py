@@ -19,8 +19,7 @@ from ttt_net.errors import Closing, Refusal
 from ttt_net.server.admission import fair_shares
 from ttt_net.server.admission.client_address import network_of, wider_networks
 from ttt_net.server.admission.fair_shares import SETTLED_MS, Account, FairShares
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.frames import TurnQueue

@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from ttt_net.errors import Refusal
 from ttt_net.server.admission.client_address import network_of, wider_networks
 from ttt_net.server.admission.fair_shares import Account, FairShares
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 ADDRESSES = (
     "192.0.2.1",

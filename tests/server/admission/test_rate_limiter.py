@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.admission.rate_limiter import EVENT_BYTES, Bucket, RateLimiter
-from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct, Rate
 
 RATES = st.builds(Rate, st.integers(1, 1_000), st.sampled_from([0.5, 1.0, 2.0, 60.0, 3_600.0]))
 PAUSES_MS = st.lists(st.integers(0, 10_000), max_size=60)

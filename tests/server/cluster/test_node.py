@@ -15,7 +15,7 @@ from ttt_net.server.admin.moderation import Admin
 from ttt_net.server.cluster.node import CUT_OFF_S
 from ttt_net.server.cluster.peers import STALE_S
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 
 def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.server.accounts.house import Caller, House
 from ttt_net import messages as wire
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 OFTEN = dict.fromkeys(("matches", "challenges", "codes", "registrations", "renames"), Rate(1_000_000))
 

@@ -18,8 +18,7 @@ from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 Wishes = dict[str, Any]

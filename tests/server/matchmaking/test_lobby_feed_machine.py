@@ -14,7 +14,7 @@ from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.matchmaking.lobby_feed import CROWD, MADE_AT_ONCE, MAX_BYTES_PER_S, PERIODS_MS, LobbyFeed, Subject
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 Sent = tuple[int, str, int]
 """When a list was sent, in ms; its name, and its number."""

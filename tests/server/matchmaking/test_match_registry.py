@@ -15,7 +15,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Refusal, StorageError, UnknownOutcomeError
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.matchmaking.match_registry import OPENED_AT_ONCE, Start
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 
 class Den(Parlour):

@@ -15,8 +15,7 @@ from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import queries
 from ttt_net.server.matchmaking import matchmaker
 from ttt_net.server.matchmaking.listing import MOVING_MS, shared
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 async def test_a_challenge_that_is_accepted_becomes_a_match(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from ttt_net.games import find_game
 from ttt_net.games.notation import write_position
 from ttt_net.pairing.seeks import BANDS, MOST_IN_TURN
 from ttt_net.server.journal.entries import KeepInvitation
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 CONNECT4 = find_game("connect4")
 

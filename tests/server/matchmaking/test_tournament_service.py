@@ -10,8 +10,7 @@ from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.server.matchmaking import lobby_feed, match_registry, tournament_service
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.tournaments.director import MAX_REST_S
 
 MINUTE = {"initial_ms": 60_000}

@@ -33,7 +33,7 @@ from ttt_net.server.matchmaking.tournament_service import (
     legs_of,
 )
 from ttt_net.server.players import Player
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.tournaments.director import PATIENCE_MS
 from ttt_net.tournaments.tournament import (

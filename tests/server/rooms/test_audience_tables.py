@@ -18,7 +18,7 @@ from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.rooms import audience
 from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 from ttt_net.server.wire.connection import Connection
 
 

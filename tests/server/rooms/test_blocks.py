@@ -4,8 +4,7 @@ from pathlib import Path
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 async def listed(peer: Peer) -> tuple[list[str], list[str], bool]:

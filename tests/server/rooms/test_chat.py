@@ -9,8 +9,7 @@ from tests.server.running import Server, running
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.sanctions import Sanction, of_player
 from ttt_net.server.rooms.chat import PHRASES
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 
 async def watched(server: Server) -> tuple[Peer, Peer, Peer, Peer, str]:

@@ -11,7 +11,7 @@ from tests.server.accounts.house import Caller, House
 from ttt_net import messages as wire
 from ttt_net.server.journal.entries import FileReport
 from ttt_net.server.rooms.chat import PHRASES
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 OFTEN = dict.fromkeys(("matches", "challenges", "chats", "blocks", "reports"), Rate(1_000_000))
 

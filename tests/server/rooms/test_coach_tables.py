@@ -25,7 +25,7 @@ from ttt_net.server.rooms.coach import (
     answer_of,
     installed_engine,
 )
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 
 HINT = {"moves": [2], "text": "Play there.", "why": None}
 LESSON = {"type": "lesson", "ply": 2, "side": 1, "better": ["a1"], "text": "Move 2: a1 was better."}

@@ -24,8 +24,7 @@ from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.journal.entries import FileReport
 from ttt_net.server.rooms import audience, chat
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 PEOPLE = range(1, 6)

@@ -8,8 +8,7 @@ import pytest
 from tests.server.peer import said
 from tests.server.running import running, until
 from ttt_net.server.rooms.room import MatchRoom
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 FAST = Limits(messages=Rate(1_000_000))
 TIMED = {"initial_ms": 1_000, "increment_ms": 0}

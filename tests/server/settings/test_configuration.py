@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.settings.configuration import SETTINGS, Configuration, Limits
-from ttt_net.server.settings.setting import METAVARS, Rate, Setting
+from ttt_net.server.settings.configuration import METAVARS, SETTINGS, Configuration, Limits, Rate, Setting
 from ttt_net.server.settings.sources import NOT_OURS, as_file, read_order, value_of
 
 ROOT = Path(__file__).parent.parent.parent.parent

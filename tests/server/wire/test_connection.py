@@ -12,8 +12,7 @@ from tests.patience import BUSY_S
 from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.errors import Closing
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 

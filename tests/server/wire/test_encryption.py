@@ -14,9 +14,8 @@ from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.settings import listening as certificates
-from ttt_net.server.settings.configuration import Configuration, Limits, Tls
+from ttt_net.server.settings.configuration import Configuration, Limits, Rate, Tls
 from ttt_net.server.settings.listening import certificate_for, fingerprint_of
-from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.frames import frame

@@ -17,8 +17,7 @@ from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client
 from ttt_net.errors import Closing
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.metrics import Metrics
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import (
     FrameBoundary,

@@ -31,8 +31,7 @@ from ttt_net.server.admission.fair_shares import WIDER, FairShares
 from ttt_net.server.admission.rate_limiter import Bucket, RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.metrics import Dropped
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Configuration, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import TurnedAway
 

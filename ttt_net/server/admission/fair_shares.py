@@ -12,8 +12,7 @@ from typing import Protocol
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.admission.rate_limiter import Bucket
-from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 MAX_ACCOUNTS = 20_000
 """The number of stored accounts of addresses, and of players.

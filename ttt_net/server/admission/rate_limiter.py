@@ -6,8 +6,7 @@ from itertools import product
 from typing import get_args
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct, Rate
 
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 _ALL_ACTS = (*get_args(PlayerAct), *get_args(AddressAct))

@@ -14,7 +14,7 @@ from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Guard
 from ttt_net.server.players import PlayerId
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 from ttt_net.server.wire.frames import frame
 
 Subject = Literal["seeks", "players", "live", "tournaments", "tournament"]

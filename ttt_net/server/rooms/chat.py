@@ -19,7 +19,7 @@ from ttt_net.server.journal.entries import ChatLine, FileReport, SetBlock
 from ttt_net.server.players import MAX_BLOCKS, Blocks, PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
-from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.configuration import Rate
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import clean
 

@@ -10,8 +10,7 @@ from typing import Any
 import ttt_net
 from ttt_net.command_line import SERVE, SERVER, OptionParser, meant
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.settings.configuration import SETTINGS, Configuration
-from ttt_net.server.settings.setting import METAVARS, Rate, Setting, Value, as_toml
+from ttt_net.server.settings.configuration import METAVARS, SETTINGS, Configuration, Rate, Setting, Value, as_toml
 from ttt_net.text import clean
 
 CONFIG_VARIABLE = "TTT_NET_CONFIG"
