@@ -453,7 +453,6 @@ AT_THE_EDGE = {
     "server.admin.admin_server",
     "server.admission.connection_limiter",
     "server.cluster.jetstream",
-    "server.cluster.jetstream_check",
     "server.cluster.jetstream_connection",
     "server.cluster.process",
     "server.cluster.snapshots",
@@ -493,9 +492,9 @@ def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
     }
 
 
-def test_only_three_modules_know_nats() -> None:
+def test_only_two_modules_know_nats() -> None:
     knowing = [module for module, path in modules() if re.search(r"^\s*(from|import) nats\b", path.read_text(), re.M)]
-    assert knowing == [f"server.cluster.jetstream{part}" for part in ("", "_check", "_connection")]
+    assert knowing == [f"server.cluster.jetstream{part}" for part in ("", "_connection")]
 
 
 def test_a_planted_clock_loop_or_die_is_found() -> None:

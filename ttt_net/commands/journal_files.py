@@ -117,7 +117,7 @@ def _address_of(args: argparse.Namespace) -> "JetStreamAddress":
 
 async def _check(address: "JetStreamAddress", data: Path) -> int:
     """Print the answers of the servers of the log, faults and risks; return the exit code."""
-    from ttt_net.server.cluster.jetstream_check import describe, findings, inspect
+    from ttt_net.server.cluster.jetstream_connection import describe, findings, inspect
 
     found = await inspect(address)
     for line in describe(found, address.stream):

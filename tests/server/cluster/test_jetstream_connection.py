@@ -11,19 +11,19 @@ from tests.ports import reserved
 from tests.server.cluster.logs import WAIT_S
 from ttt_net.__main__ import main
 from ttt_net.server.check import RISKY, WRONG
-from ttt_net.server.cluster import jetstream_check
+from ttt_net.server.cluster import jetstream_connection
 from ttt_net.server.cluster.jetstream import open_log
-from ttt_net.server.cluster.jetstream_check import (
+from ttt_net.server.cluster.jetstream_connection import (
     AccountFacts,
     Group,
     Inspection,
+    JetStreamAddress,
     LogCopy,
     LogFacts,
     ServerFacts,
     findings,
     inspect,
 )
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 
 NOW = datetime(2026, 11, 27, tzinfo=UTC)
 ADDRESS = JetStreamAddress(("tls://one:4222", "tls://two:4222", "tls://three:4222"))
@@ -114,8 +114,8 @@ async def test_a_server_tells_about_itself_and_the_log_and_strangers_get_nothing
         assert found.log is not None
         assert found.log.cluster.leader == "n0"
         assert found.skew_ms is not None
-        assert abs(found.skew_ms) < jetstream_check.NOTED_SKEW_MS
-        monkeypatch.setattr(jetstream_check, "ANSWER_S", 0.5)
+        assert abs(found.skew_ms) < jetstream_connection.NOTED_SKEW_MS
+        monkeypatch.setattr(jetstream_connection, "ANSWER_S", 0.5)
         wrong = [url.replace("SECRET", "WRONG") for url in servers.urls]
         (stranger,) = (await inspect(servers.address._replace(servers=tuple(wrong)))).servers
         assert "Authorization" in (stranger.trouble or "")
@@ -128,7 +128,7 @@ async def test_a_server_tells_about_itself_and_the_log_and_strangers_get_nothing
 def test_the_verb_prints_what_it_found_and_returns_how_bad_that_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(jetstream_check, "ANSWER_S", 0.5)
+    monkeypatch.setattr(jetstream_connection, "ANSWER_S", 0.5)
     with reserved() as port:
         status = main(["cluster", "check", "--ledger", f"nats://127.0.0.1:{port}", "--data", str(tmp_path)])
     assert status == WRONG
@@ -139,7 +139,7 @@ def test_the_verb_prints_what_it_found_and_returns_how_bad_that_is(
     async def healthy(address: JetStreamAddress) -> Inspection:
         return Inspection([SERVER], GOOD, AccountFacts(), skew_ms=-3)
 
-    monkeypatch.setattr(jetstream_check, "inspect", healthy)
+    monkeypatch.setattr(jetstream_connection, "inspect", healthy)
     (tmp_path / "journal.sqlite").write_bytes(b"")
     assert main(["cluster", "check", "--ledger", ",".join(ADDRESS.servers), "--data", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
@@ -147,5 +147,5 @@ def test_the_verb_prints_what_it_found_and_returns_how_bad_that_is(
     assert "3 of 3 servers have all of it, one leads" in printed
     assert "clock: that of the leader is -3 ms from ours" in printed
     assert "fine: nothing wrong" in printed
-    monkeypatch.setattr(jetstream_check, "findings", lambda *_: iter([("risky", "so so")]))
+    monkeypatch.setattr(jetstream_connection, "findings", lambda *_: iter([("risky", "so so")]))
     assert main(["cluster", "check", "--ledger", ",".join(ADDRESS.servers), "--data", str(tmp_path)]) == RISKY
