@@ -28,7 +28,7 @@ from ttt_net.strategies.analysis import Kept
 from ttt_net.strategies.coaching import answer
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.engine import warm
-from ttt_net.strategies.lessons.hints import advise
+from ttt_net.strategies.hints import advise
 
 Result = TypeVar("Result")
 

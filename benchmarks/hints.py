@@ -10,10 +10,11 @@ import sys
 import time
 
 from tests.strategies.lessons.test_hints import sensible_position
+
 from ttt_net.games import find_game
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.engine import load
-from ttt_net.strategies.lessons.hints import advise
+from ttt_net.strategies.hints import advise
 from ttt_net.strategies.strategy import Limit
 
 SOLVED = Limit(ms=10_000)

@@ -86,8 +86,8 @@ INSIDE = {
         strategy heuristic vanishing_solver book tactics textbook *
         compiled.machine compiled.kit compiled.lines compiled.fours compiled.shapes compiled.fives
         compiled.connect4_solver compiled.proofs compiled.playouts
-        compiled engine connect4 alphabeta mcts lessons.sight level analysis
-        lessons.explanation lessons.hints review lessons coaching
+        compiled engine connect4 alphabeta mcts sight level analysis
+        explanation hints review coaching
     """,
     "engines": "launch settings external",
     "matches": "description match analysis_processes referee study",

@@ -12,7 +12,7 @@ from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
 from ttt_net.names import checked_name
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, MarkRow
 
 
 def test_the_unit_tests_of_the_page_pass_in_node() -> None:

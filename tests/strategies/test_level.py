@@ -14,8 +14,8 @@ from ttt_net.games.geometry import lines_through
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.heuristic import own_and_other
-from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.level import ELO, LEVELS, SKILLS, STYLES, Attention, distance_between, level_of, opposite
+from ttt_net.strategies.sight import look
 
 FEW = Limit(nodes=300)
 

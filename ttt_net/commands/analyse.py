@@ -35,8 +35,8 @@ from ttt_net.games.records import Record, first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import NAMES, Limit, find_strategy
 from ttt_net.strategies.analysis import Analysis, Verdict, analyse, solver_score
+from ttt_net.strategies.explanation import named
 from ttt_net.strategies.heuristic import is_line_game
-from ttt_net.strategies.lessons.explanation import named
 from ttt_net.strategies.review import Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import ALMOST_DECIDED, WIN, Choice, Counts, S, require_playable
 from ttt_net.strategies.textbook import (

@@ -25,11 +25,11 @@ from ttt_net.strategies import find_strategy
 from ttt_net.strategies.alphabeta import Search, deepening
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.engine import is_compiled, is_connect4, is_installed, is_large, is_provable, is_small
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, in_moves, names_of
 from ttt_net.strategies.heuristic import is_line_game
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, in_moves, names_of
-from ttt_net.strategies.lessons.hints import hint
-from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.hints import hint
 from ttt_net.strategies.review import Reviewed, review, winner_of
+from ttt_net.strategies.sight import look
 from ttt_net.strategies.strategy import Limit, Stopped
 from ttt_net.strategies.tactics import Tactics
 

@@ -15,7 +15,7 @@ from ttt_net.games.notation import read_start
 from ttt_net.games.records import first_position, read_records
 from ttt_net.strategies.analysis import Kept, analyse, is_solvable
 from ttt_net.strategies.engine import warm
-from ttt_net.strategies.lessons.hints import advise, warning
+from ttt_net.strategies.hints import advise, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
 

@@ -28,7 +28,7 @@ from ttt_net.games.geometry import lines_through, list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.heuristic import estimator, is_line_game, own_and_other
-from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.sight import look
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     Choice,

@@ -12,7 +12,7 @@ from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened, is_solvable
 from ttt_net.strategies.engine import EXPLORATION, is_connect4, is_large, playout_tree
-from ttt_net.strategies.lessons.explanation import (
+from ttt_net.strategies.explanation import (
     ENDS,
     FAR,
     LARGE_DROP,
@@ -30,9 +30,9 @@ from ttt_net.strategies.lessons.explanation import (
     searched_mistake,
     seen_mistake,
 )
-from ttt_net.strategies.lessons.hints import MOST_FOLLOWED, ThreatWins
-from ttt_net.strategies.lessons.sight import Sight, look
+from ttt_net.strategies.hints import MOST_FOLLOWED, ThreatWins
 from ttt_net.strategies.mcts import CERTAIN
+from ttt_net.strategies.sight import Sight, look
 from ttt_net.strategies.strategy import (
     WIN,
     Choice,

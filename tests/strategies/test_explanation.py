@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, MarkRow
 
 
 @pytest.mark.parametrize("kind", ExplanationKind)

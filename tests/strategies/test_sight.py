@@ -8,7 +8,7 @@ import pytest
 from tests.strategies.positions import board, line_game
 from ttt_net.games import Game, find_game
 from ttt_net.laboratory.strategy_arena import random_opening
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, look, makes_two_rows
+from ttt_net.strategies.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, look, makes_two_rows
 
 PLIES = {WIN_IN_1: 1, LOSS_IN_2: 2, WIN_IN_3: 3, LOSS_IN_4: 4}
 

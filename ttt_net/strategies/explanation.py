@@ -16,7 +16,7 @@ from ttt_net.games.vanishing import VanishingGame
 from ttt_net.games.wild import WildGame
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.heuristic import is_line_game, own_and_other
-from ttt_net.strategies.lessons.sight import (
+from ttt_net.strategies.sight import (
     LOSS_IN_2,
     LOSS_IN_4,
     WIN_IN_1,

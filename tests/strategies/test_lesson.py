@@ -12,7 +12,7 @@ from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit, coaching
 from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, searched_mistake
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, searched_mistake
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.review import Grade, Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import WIN

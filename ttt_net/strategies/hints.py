@@ -15,8 +15,7 @@ from ttt_net.games.wild import WildGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable
 from ttt_net.strategies.engine import is_connect4, is_large, threat_search
-from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
-from ttt_net.strategies.lessons.explanation import (
+from ttt_net.strategies.explanation import (
     Explanation,
     ExplanationKind,
     MarkRow,
@@ -28,7 +27,8 @@ from ttt_net.strategies.lessons.explanation import (
     row_to_complete,
     vanishing_cell,
 )
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
+from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
+from ttt_net.strategies.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
 from ttt_net.strategies.strategy import (
     WIN,
     Choice,

@@ -16,11 +16,11 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_move, read_position
 from ttt_net.strategies import engine
 from ttt_net.strategies.analysis import Kept, analyse
+from ttt_net.strategies.explanation import ExplanationKind
 from ttt_net.strategies.heuristic import completing_cells, own_and_other
-from ttt_net.strategies.lessons.explanation import ExplanationKind
-from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
-from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, review
+from ttt_net.strategies.sight import look
 from ttt_net.strategies.strategy import Effort, Limit
 
 

@@ -13,10 +13,10 @@ from ttt_net.games.vanishing import MARKS
 from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import analyse
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, Mistake
-from ttt_net.strategies.lessons.hints import JUDGE_SHARE, advise, hint, warning, warning_of_move
-from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, Mistake
+from ttt_net.strategies.hints import JUDGE_SHARE, advise, hint, warning, warning_of_move
 from ttt_net.strategies.review import review
+from ttt_net.strategies.sight import look
 
 Kind = ExplanationKind
 
