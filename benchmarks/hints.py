@@ -9,8 +9,7 @@ import random
 import sys
 import time
 
-from tests.strategies.lessons.test_hints import sensible_position
-
+from tests.strategies.test_hints import sensible_position
 from ttt_net.games import find_game
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.engine import load

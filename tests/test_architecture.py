@@ -98,7 +98,8 @@ INSIDE = {
         metrics server_clock settings players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
         journal cluster wire admission.connection_limiter accounts.online_players
-        matchmaking.lobby_feed readiness services rooms matchmaking accounts http_api hub check process
+        matchmaking.lobby_feed readiness services rooms matchmaking accounts http_api hub check
+        logs announcing house_bots maintenance
         admin cluster.node_messages cluster.shared_lobby cluster.node cluster.process
         serving start
     """,
@@ -350,7 +351,7 @@ LAZY = {
     "ttt_net.server.serving": "a cluster, whose library is optional",
     "ttt_net.server.start": "the server, once it listens",
     "ttt_net.server.admin.admin_server": "an optional library",
-    "ttt_net.server.process.announcing": "a library for terminals",
+    "ttt_net.server.announcing": "a library for terminals",
     "ttt_net.server.settings.listening": "libraries for what is announced, and for self-signed certificates",
     "ttt_net.server.wire.previews": "an optional library",
     "ttt_net.sdk.trust": "a library for what is encrypted",
@@ -457,9 +458,9 @@ AT_THE_EDGE = {
     "server.cluster.process",
     "server.cluster.snapshots",
     "server.journal.ledger",
-    "server.process.house_bots",
-    "server.process.announcing",
-    "server.process.logs",
+    "server.house_bots",
+    "server.announcing",
+    "server.logs",
     "server.rooms.coach",
     "server.server_clock",
 }

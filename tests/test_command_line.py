@@ -14,7 +14,7 @@ from ttt_net import command_line
 ROOT = Path(__file__).parent.parent
 GREETING = """
 from pathlib import Path
-from ttt_net.server.process.announcing import ServerAddress, greeting
+from ttt_net.server.announcing import ServerAddress, greeting
 print(*greeting(ServerAddress("test", "127.0.0.1", 7001, Path("data"))), sep="\\n")
 """
 

@@ -16,8 +16,8 @@ from tests.server.encrypted_peer import Authority
 from tests.server.peer import Message, Peer
 from tests.server.running import until
 from ttt_net.client.bot.house import CHARACTERS
-from ttt_net.server.process.announcing import ServerAddress
-from ttt_net.server.process.house_bots import house_bots
+from ttt_net.server.announcing import ServerAddress
+from ttt_net.server.house_bots import house_bots
 
 NAMES = {character.name for character in CHARACTERS}
 

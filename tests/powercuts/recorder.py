@@ -15,7 +15,7 @@ _HEAD = struct.Struct("<cQQI")
 _PACKING = """
 from ttt_net.bootstrap import enter
 from ttt_net.server import serving
-from ttt_net.server.process import maintenance
+from ttt_net.server import maintenance
 
 maintenance.PACKED_AFTER_MS = maintenance.REST_MS = 0
 serving._TICK_S = 0.05

@@ -13,7 +13,7 @@ from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import PackMatches
-from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.maintenance import maintenance_jobs
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services

@@ -13,7 +13,7 @@ from ttt_net.client.address import Served
 from ttt_net.client.options import Options
 from ttt_net.command_line import SERVER
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.process.announcing import greet
+from ttt_net.server.announcing import greet
 from ttt_net.server.serving import server_inside
 from ttt_net.server.settings.sources import read_order
 

@@ -32,15 +32,15 @@ from ttt_net.networks import is_loopback
 from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
+from ttt_net.server.announcing import ServerAddress, announced, greet
 from ttt_net.server.check import refuse_faults
 from ttt_net.server.cluster.replicated_ledger import Membership
+from ttt_net.server.house_bots import house_bots
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.ledger import RunningLedger
-from ttt_net.server.process.announcing import ServerAddress, announced, greet
-from ttt_net.server.process.house_bots import house_bots
-from ttt_net.server.process.logs import StartExtension, keep_alive, notify, set_up
-from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.logs import StartExtension, keep_alive, notify, set_up
+from ttt_net.server.maintenance import maintenance_jobs
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock

@@ -15,7 +15,7 @@ from ttt_net.bootstrap import quick_to_end
 from ttt_net.command_line import SERVER
 from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.server.check import named_for_nothing, refuse_faults, report
-from ttt_net.server.process.logs import is_managed, set_up
+from ttt_net.server.logs import is_managed, set_up
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.listening import certificate_for, inherited, listen
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order

@@ -19,7 +19,7 @@ from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.entries import AppendEvents, AppendTournament, BeginBoards, UnsettleRatings
 from ttt_net.server.journal.past import KeptMatches, history, leaderboard, profile, record
 from ttt_net.server.journal.queries import ratings_of
-from ttt_net.server.process.maintenance import BITE
+from ttt_net.server.maintenance import BITE
 from ttt_net.tournaments.tournament import Begun, Board, BoardsBegan, Closed, Entered, Opened, Terms
 
 ANN, BOB, BOT = 1, 2, 3

@@ -19,7 +19,7 @@ from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedge
 from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.ledger import JournalReader, Worker
-from ttt_net.server.process.logs import StartExtension
+from ttt_net.server.logs import StartExtension
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
 

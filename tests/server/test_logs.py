@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.server.process.logs import (
+from ttt_net.server.logs import (
     EXTENSION_S,
     MOST_PER_S,
     JsonFormatter,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import segno
 
-from ttt_net.server.process.announcing import ServerAddress, greet, greeting, qr_lines, web_address
+from ttt_net.server.announcing import ServerAddress, greet, greeting, qr_lines, web_address
 
 EVERYWHERE = ServerAddress("test", None, 8765, Path("data"))
 HERE = ServerAddress("test", "127.0.0.1", 7001, Path("data"))
@@ -39,7 +39,7 @@ def test_the_first_line_is_for_scripts_and_the_rest_for_people() -> None:
 
 
 def test_friends_get_addresses_at_which_they_can_reach_us(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.server.process.announcing.local_addresses", lambda: ["192.0.2.9", "10.1.2.3"])
+    monkeypatch.setattr("ttt_net.server.announcing.local_addresses", lambda: ["192.0.2.9", "10.1.2.3"])
     lines = greeting(EVERYWHERE)
     assert "play from this machine:  python client.py" in lines
     assert "friends on this network: python client.py 192.0.2.9:8765 --insecure" in lines, "it is no private address"
@@ -47,7 +47,7 @@ def test_friends_get_addresses_at_which_they_can_reach_us(monkeypatch: pytest.Mo
     assert not [line for line in greeting(EVERYWHERE._replace(scheme="wss")) if "--insecure" in line]
     assert web_address(EVERYWHERE) == "http://192.0.2.9:8765/"
     assert web_address(EVERYWHERE._replace(scheme="wss")) == "https://192.0.2.9:8765/"
-    monkeypatch.setattr("ttt_net.server.process.announcing.local_addresses", list)
+    monkeypatch.setattr("ttt_net.server.announcing.local_addresses", list)
     assert web_address(EVERYWHERE) == "http://127.0.0.1:8765/"
 
 

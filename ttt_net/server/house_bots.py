@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.command_line import beside_us
-from ttt_net.server.process.announcing import ServerAddress
+from ttt_net.server.announcing import ServerAddress
 from ttt_net.server.settings.listening import display
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from ttt_net.server.journal.entries import (
     ForgetSanctions,
     PackMatches,
 )
-from ttt_net.server.process.maintenance import (
+from ttt_net.server.maintenance import (
     BITE,
     DAY_MS,
     PACKED_AFTER_MS,

@@ -1,1 +1,0 @@
-"""The server as a process: banner, mDNS, service manager, maintenance."""
