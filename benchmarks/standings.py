@@ -21,10 +21,10 @@ from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed, Subject
 from ttt_net.server.matchmaking.tournament_service import PAGE_ROWS, TournamentDesk
 from ttt_net.server.metrics import Guard, Metrics
+from ttt_net.server.online_players import Session
 from ttt_net.tournaments import director, matching
 from ttt_net.tournaments.swiss import swiss_players
 from ttt_net.tournaments.tournament import Begun, Entered, Opened, Terms, Tournament

@@ -97,7 +97,7 @@ INSIDE = {
     "server": """
         metrics server_clock settings players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
-        journal cluster wire admission.connection_limiter accounts.online_players
+        journal cluster wire admission.connection_limiter online_players
         matchmaking.lobby_feed readiness services rooms matchmaking accounts http_api hub check
         logs announcing house_bots maintenance
         admin cluster.node_messages cluster.shared_lobby cluster.node cluster.process
@@ -250,7 +250,7 @@ def test_inside_of_a_layer_imports_point_one_way(module: str, path: Path) -> Non
 
 def test_a_planted_inversion_is_found() -> None:
     assert inversions("client.display", "from ttt_net.client.act import act") == ["act"]
-    assert inversions("server.wire.connection", "from ttt_net.server.accounts.online_players import Session") != []
+    assert inversions("server.wire.connection", "from ttt_net.server.online_players import Session") != []
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
     assert inversions("strategies.compiled.playouts", "from ttt_net.strategies.mcts import MonteCarlo") != []
     assert inversions("strategies.compiled.kit", "from ttt_net.strategies.compiled import fours") != []
@@ -517,7 +517,7 @@ def test_the_files_to_touch_are_there() -> None:
     ("request_type", "service"),
     [
         ("MuteRequest", "server/rooms/chat.py"),
-        ("ForgetRequest", "server/accounts/account_service.py"),
+        ("ForgetRequest", "server/accounts.py"),
         ("AnswerRequest", "server/matchmaking/matchmaker.py"),
         ("DeclineRequest", "matches/referee.py"),
     ],

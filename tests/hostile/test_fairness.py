@@ -17,10 +17,10 @@ import pytest
 from tests.server.peer import HANDSHAKE, TEXT, client_frame
 from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.fair_shares import MOST_REST_MS, SETTLED_MS, TURN_MS, TURNS_AFTER_MS, WIDER
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger
+from ttt_net.server.online_players import Session
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection

@@ -71,8 +71,21 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/commands/test_tournament.py",
         "tests/server/cluster/test_node.py",
     ),
-    "ttt_net/server/accounts": (
-        "tests/server/accounts",
+    "ttt_net/server/accounts.py": (
+        "tests/server/test_accounts.py",
+        "tests/server/test_sessions.py",
+        "tests/server/test_hub.py",
+        "tests/server/admin/test_moderation.py",
+        "tests/server/matchmaking/test_lobby_feed.py",
+        "tests/server/rooms/test_blocks.py",
+        "tests/server/cluster/test_node.py",
+        "tests/server/cluster/test_shared_lobby.py",
+    ),
+    "ttt_net/server/online_players.py": (
+        "tests/server/test_online_players.py",
+        "tests/server/test_online_players_machine.py",
+        "tests/server/test_accounts.py",
+        "tests/server/test_sessions.py",
         "tests/server/test_hub.py",
         "tests/server/admin/test_moderation.py",
         "tests/server/matchmaking/test_lobby_feed.py",

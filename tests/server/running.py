@@ -19,10 +19,10 @@ from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.journal.jobs import before_commits, on_disk
 from tests.server.peer import Peer, RawPeer
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
+from ttt_net.server.online_players import Session
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.rooms.room import MatchRoom

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from tests.server.accounts.house import Caller, House
+from tests.server.house import Caller, House
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.server.journal.entries import FileReport
 from ttt_net.server.settings.configuration import Rate
 
 BOUNDS: dict[str, dict[str, float]] = {
-    "accounts.session_service": {"MIN_TOKEN": 32, "MAX_ABOUT_CELLS": 60},
-    "accounts.online_players": {
+    "accounts": {"MIN_TOKEN": 32, "MAX_ABOUT_CELLS": 60},
+    "online_players": {
         "REMEMBERED_MS": 3_600_000, "MAX_REMEMBERED": 10_000, "WAITS_MS": 60_000, "FREE_ABORTS": 3,
         "FIRST_WAIT_MS": 30_000, "MAX_WAIT_MS": 600_000, "APART_MS": 300_000,
     },

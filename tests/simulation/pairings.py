@@ -12,7 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.games import game_name
 from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
 from ttt_net.pairing.seeks import BANDS, Seek
-from ttt_net.server.accounts.online_players import Session
+from ttt_net.server.online_players import Session
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer

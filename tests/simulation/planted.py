@@ -29,8 +29,7 @@ from ttt_net.pairing.seeks import SeekIndex, StandingSeeks
 from ttt_net.sdk.client_protocol import ClientProtocol, Patience
 from ttt_net.sdk.client_session import ClientSession
 from ttt_net.server import server_clock
-from ttt_net.server.accounts.online_players import OnlinePlayers, Session
-from ttt_net.server.accounts.session_service import SessionService
+from ttt_net.server.accounts import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import peers, replica
 from ttt_net.server.cluster.log import Batch, Inbox, Outbox, SentBatch
@@ -46,6 +45,7 @@ from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Invitations
 from ttt_net.server.matchmaking.tournament_service import TournamentDesk, Tournaments
+from ttt_net.server.online_players import OnlinePlayers, Session
 from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience, Seats
 from ttt_net.server.rooms.chat import Chat

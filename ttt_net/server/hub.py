@@ -19,9 +19,14 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.matches.study import describe_study
 from ttt_net.pairing.lobby import Lobby
-from ttt_net.server.accounts.account_service import AccountRequest, AccountService, HistoryService, PastRequest
-from ttt_net.server.accounts.online_players import Session
-from ttt_net.server.accounts.session_service import Login, SessionService
+from ttt_net.server.accounts import (
+    AccountRequest,
+    AccountService,
+    HistoryService,
+    Login,
+    PastRequest,
+    SessionService,
+)
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.http_api import PREFIX, HttpApi
 from ttt_net.server.journal.entries import AppointModerator, DismissModerator
@@ -30,6 +35,7 @@ from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker, MatchmakingRequest
 from ttt_net.server.matchmaking.tournament_service import TournamentRequest, Tournaments
+from ttt_net.server.online_players import Session
 from ttt_net.server.readiness import COME_BACK_MS
 from ttt_net.server.rooms.chat import Chat, SocialRequest
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages import AnyServerMessage, Notice, Restarting, encode
-from ttt_net.server.accounts.online_players import OnlinePlayers
+from ttt_net.server.online_players import OnlinePlayers
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.frames import frame
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_net.names.filtered import FilteredWords
-from ttt_net.server.accounts.online_players import AbandonHistory, AbortHistory, OnlinePlayers
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
@@ -19,6 +18,7 @@ from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.journal import Archive, Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics
+from ttt_net.server.online_players import AbandonHistory, AbortHistory, OnlinePlayers
 from ttt_net.server.readiness import DiskSpace, DiskUsage, ShutdownNotice
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.connection import Connection

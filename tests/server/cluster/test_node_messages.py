@@ -6,7 +6,6 @@ import pytest
 
 from tests.server.cluster.evening import Evening, steward_and_guest
 from ttt_net import messages as wire
-from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.admin import protocol
 from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.node_messages import (
@@ -17,6 +16,7 @@ from ttt_net.server.cluster.node_messages import (
     encode_message,
 )
 from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.online_players import OnlinePlayers
 
 NEWER = b'{"form": %d, "said": "in a way that is still to come"}' % (FORM + 1)
 

@@ -8,12 +8,12 @@ from tests.server.cluster.evening import Evening, steward_and_guest
 from tests.simulation.node_server import NodeServer
 from ttt_net import messages as wire
 from ttt_net.errors import Closing
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.cluster import shared_lobby
 from ttt_net.server.cluster.log import DeclareLost, Reply
 from ttt_net.server.cluster.node_messages import Delivery, encode_message
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.matchmaking.matchmaker import WAIT_S
+from ttt_net.server.online_players import Session
 from ttt_net.server.wire.frames import frame
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.server.accounts.house import Caller, House
+from tests.server.house import Caller, House
 from ttt_net import messages as wire
 from ttt_net.server.settings.configuration import Rate
 

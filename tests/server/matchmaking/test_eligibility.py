@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from tests.server.accounts.house import Caller, House
+from tests.server.house import Caller, House
 from tests.server.running import running
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seeks import Seek
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.online_players import Session
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits, Rate
 from ttt_net.server.wire.connection import Connection

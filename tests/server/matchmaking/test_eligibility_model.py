@@ -12,9 +12,9 @@ import pytest
 from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo, SeekRequest
 from ttt_net.pairing.seeks import Seek
-from ttt_net.server.accounts.online_players import FREE_ABORTS, Session
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.online_players import FREE_ABORTS, Session
 from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits

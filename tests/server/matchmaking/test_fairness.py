@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.accounts.online_players import APART_MS, FIRST_WAIT_MS, FREE_ABORTS
+from ttt_net.server.online_players import APART_MS, FIRST_WAIT_MS, FREE_ABORTS
 
 
 async def join_from(server: Server, name: str, address: str) -> Peer:

@@ -12,9 +12,9 @@ from ttt_net.clock import TimeControl, speed
 from ttt_net.messages import PlayerInfo, SeekInfo
 from ttt_net.pairing.seeks import Seek
 from ttt_net.ratings import Rating
-from ttt_net.server.accounts.online_players import OnlinePlayers, Session
 from ttt_net.server.matchmaking import listing
 from ttt_net.server.matchmaking.listing import Listing, shared
+from ttt_net.server.online_players import OnlinePlayers, Session
 from ttt_net.server.wire.connection import Connection
 
 NOW_MS = 1_000_000

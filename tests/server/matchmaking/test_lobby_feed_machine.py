@@ -12,8 +12,8 @@ import pytest
 
 from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.matchmaking.lobby_feed import CROWD, MADE_AT_ONCE, MAX_BYTES_PER_S, PERIODS_MS, LobbyFeed, Subject
+from ttt_net.server.online_players import Session
 from ttt_net.server.settings.configuration import Rate
 
 Sent = tuple[int, str, int]

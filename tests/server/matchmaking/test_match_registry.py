@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Caller
+from tests.server.house import TOKEN, Caller
 from tests.server.matchmaking.parlour import Parlour, number_of, shown
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl

@@ -11,10 +11,10 @@ from tests.server.running import running, until
 from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.pairing.seeks import BANDS, MOST_IN_TURN
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import queries
 from ttt_net.server.matchmaking import matchmaker
 from ttt_net.server.matchmaking.listing import MOVING_MS, shared
+from ttt_net.server.online_players import Session
 from ttt_net.server.settings.configuration import Limits, Rate
 
 

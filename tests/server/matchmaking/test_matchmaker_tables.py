@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Caller
+from tests.server.house import TOKEN, Caller
 from tests.server.matchmaking.parlour import Parlour
 from ttt_net import messages as wire
 from ttt_net.games import find_game

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Caller, Members
+from tests.server.house import TOKEN, Caller, Members
 from tests.server.journal.jobs import committed
 from tests.server.matchmaking.parlour import Parlour
 from ttt_net import messages as wire

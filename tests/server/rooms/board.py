@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.server.accounts.house import Caller, Members, elsewhere
+from tests.server.house import Caller, Members, elsewhere
 from tests.server.matchmaking.parlour import Parlour, number_of
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.cluster.log import Came
 from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import Player
 from ttt_net.server.rooms.room import MatchRoom
 

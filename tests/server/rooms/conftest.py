@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.accounts.house import Members
+from tests.server.house import Members
 from tests.server.rooms.board import Board, Node
 
 

@@ -7,15 +7,15 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.server.accounts.house import Members, elsewhere
+from tests.server.house import Members, elsewhere
 from tests.server.matchmaking.parlour import Parlour, number_of, shown
 from tests.server.rooms.board import BOT, Board, presences
 from tests.server.running import until
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.online_players import Session
 from ttt_net.server.rooms import audience
 from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
 from ttt_net.server.settings.configuration import Rate

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import pytest
 
-from tests.server.accounts.house import Caller, House
+from tests.server.house import Caller, House
 from ttt_net import messages as wire
 from ttt_net.server.journal.entries import FileReport
 from ttt_net.server.rooms.chat import PHRASES

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.accounts.house import Caller
+from tests.server.house import Caller
 from tests.server.matchmaking.parlour import Parlour, shown
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Members, elsewhere
+from tests.server.house import TOKEN, Members, elsewhere
 from tests.server.matchmaking.parlour import number_of, shown
 from tests.server.rooms.board import MINUTE, Board, presences
 from ttt_net import messages as wire

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Caller, Members
+from tests.server.house import TOKEN, Caller, Members
 from tests.server.matchmaking.parlour import number_of, shown
 from tests.server.rooms.board import BOT, MINUTE, Board, refusals
 from ttt_net import messages as wire

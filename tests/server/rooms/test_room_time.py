@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, Members
+from tests.server.house import TOKEN, Members
 from tests.server.rooms.board import BOT, MINUTE, Board
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl

@@ -14,13 +14,13 @@ import msgspec
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages import ReportReason
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction, network_to_ban, of_player, until
 from ttt_net.server.journal import token_hash
 from ttt_net.server.journal.entries import AppointModerator, AuditNote, CloseReports, DismissModerator
 from ttt_net.server.journal.queries import Moderator, PlayerReport
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.text import clean, counted, name_key

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ttt_net.errors import Closing
-from ttt_net.server.accounts.online_players import Session
-from ttt_net.server.accounts.session_service import session_elsewhere
+from ttt_net.server.accounts import session_elsewhere
 from ttt_net.server.admin.moderation import end_sanction, put_in_force
 from ttt_net.server.cluster.log import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, Log, NodeName, Sat, Went
 from ttt_net.server.cluster.node_messages import Broadcasts
@@ -20,6 +19,7 @@ from ttt_net.server.cluster.shared_lobby import SharedLobby
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import unheard
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import Player
 from ttt_net.server.wire.connection import RemoteConnection
 

@@ -15,13 +15,13 @@ from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.messages import refused
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import Seek
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.cluster.log import RETELL_S, Author, Log, NodeName, Reply
 from ttt_net.server.cluster.node_messages import Delivery, LobbyQuestion, StewardSeeks, decode_message, encode_message
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.matchmaking.listing import MAX_CROWD, ListedSeeks
 from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.connection import RemoteConnection
 from ttt_net.server.wire.frames import frame

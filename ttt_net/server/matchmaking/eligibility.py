@@ -8,7 +8,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.games.values import is_always_casual, never_rated
 from ttt_net.pairing.seeks import Opponents, Seek
-from ttt_net.server.accounts.online_players import Session
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services

@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from ttt_net import messages as wire
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import ANY_GAME, Seek
-from ttt_net.server.accounts.online_players import Session, place_of
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.online_players import Session, place_of
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Literal
 
 from ttt_net.messages import AnyServerMessage, encode
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Guard
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.settings.configuration import Rate
 from ttt_net.server.wire.frames import frame

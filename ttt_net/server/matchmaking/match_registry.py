@@ -14,11 +14,11 @@ from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, StorageError, Unknow
 from ttt_net.games import Reason, find_game
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal import Changes, StoredMatch, with_names
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom, RoomHooks
 from ttt_net.server.services import Services

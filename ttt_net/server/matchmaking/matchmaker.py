@@ -16,11 +16,11 @@ from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, Lobby
 from ttt_net.pairing.seeks import Seek
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 

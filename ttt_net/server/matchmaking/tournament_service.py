@@ -24,13 +24,13 @@ from ttt_net.games import find_game, game_name
 from ttt_net.games.values import UNEVEN
 from ttt_net.messages import PlayerInfo, TournamentPlace
 from ttt_net.pairing.lobby import CODE_LETTERS
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal.entries import AppendTournament, BeginBoards
 from ttt_net.server.journal.queries import StoredTournament, with_names
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry, Start
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import FORGOTTEN, PlayerId
 from ttt_net.server.rooms.coach import answer_of
 from ttt_net.server.services import Services

@@ -24,7 +24,7 @@ from ttt_net.messages import (
     WatchRequest,
     encode,
 )
-from ttt_net.server.accounts.online_players import Session
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame

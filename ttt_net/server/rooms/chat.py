@@ -13,9 +13,9 @@ from typing import Literal, assert_never
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names.filtered import FilteredWords
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.journal.entries import ChatLine, FileReport, SetBlock
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import MAX_BLOCKS, Blocks, PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services

@@ -31,10 +31,10 @@ from ttt_net.matches.analysis_processes import (
     read_line,
 )
 from ttt_net.matches.match import Match
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Asker, PastQuestion
 from ttt_net.server.journal.past import PastAnswer
 from ttt_net.server.journal.queries import RecordQuery
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services

@@ -34,11 +34,11 @@ from ttt_net.messages import (
     WatchRequest,
     encode,
 )
-from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Asker, Changes, PastQuestion, StoredMatch
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.journal.past import ArchivedMatch
 from ttt_net.server.journal.queries import FinishedQuery
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience, Joining, Seats
 from ttt_net.server.services import Services

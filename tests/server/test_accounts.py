@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from tests.server.accounts.house import Caller, House, elsewhere
+from tests.server.house import Caller, House, elsewhere
 from tests.server.peer import Peer
 from tests.server.rated import rated_match
 from tests.server.running import Server, running, until

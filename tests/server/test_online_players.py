@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from ttt_net.messages import PlayerInfo
-from ttt_net.server.accounts.online_players import (
+from ttt_net.server.online_players import (
     APART_MS,
     FIRST_WAIT_MS,
     FREE_ABORTS,

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from tests.server.accounts.house import TOKEN, House, Members, elsewhere, known
+from tests.server.house import TOKEN, House, Members, elsewhere, known
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.accounts.session_service import MIN_TOKEN, session_elsewhere
+from ttt_net.server.accounts import MIN_TOKEN, session_elsewhere
 from ttt_net.server.journal import token_hash
 from ttt_net.server.journal.entries import RegisterPlayer, SeeGuest
 from ttt_net.server.players import Player

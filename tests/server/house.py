@@ -8,12 +8,12 @@ from tests.server.link import Link
 from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Refusal
-from ttt_net.server.accounts.online_players import Session
-from ttt_net.server.accounts.session_service import MIN_TOKEN, session_elsewhere
+from ttt_net.server.accounts import MIN_TOKEN, session_elsewhere
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.cluster.log import Came
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger
+from ttt_net.server.online_players import Session
 from ttt_net.server.players import Player
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Games, Limits

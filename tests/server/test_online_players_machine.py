@@ -11,8 +11,8 @@ from tests.pairing.objects import count_objects
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo, RatingChange
 from ttt_net.ratings import Rating
-from ttt_net.server.accounts import online_players
-from ttt_net.server.accounts.online_players import (
+from ttt_net.server import online_players
+from ttt_net.server.online_players import (
     FIRST_WAIT_MS,
     FREE_ABORTS,
     MAX_WAIT_MS,

@@ -1,1 +1,0 @@
-"""Connected players: login, sessions, accounts, and questions about the past."""
