@@ -31,7 +31,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks.cluster_checker import Account, Player, moves_of, wait_for_end
 from benchmarks.nats_servers import NatsServers, nats_server, reserved_ports
 from ttt_net.server.cluster.jetstream_connection import LogClient, connect
-from ttt_net.server.journal.packs import unpacked
+from ttt_net.server.journal.queries import unpacked
 
 ROOT = Path(__file__).parent.parent
 ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", "limits-arrivals", "limits-inquiries")

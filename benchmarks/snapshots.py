@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from benchmarks.restart import events_of
 from ttt_net.messages import Ended, encode
 from ttt_net.server.cluster.replica import Replica, TablesImage
-from ttt_net.server.journal.packs import pack
+from ttt_net.server.journal.queries import pack
 
 PLIES = 24
 _BATCH = 10_000

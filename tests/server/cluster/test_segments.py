@@ -23,7 +23,7 @@ from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.segments import Rows, read_range, sha256_of
 from ttt_net.server.cluster.snapshots import LOOK_S, catch_up
 from ttt_net.server.journal.entries import AnyEntry, ForgetMatches, PackMatches, Probe
-from ttt_net.server.journal.packs import unpacked
+from ttt_net.server.journal.queries import unpacked
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.settings.configuration import SnapshotSchedule
 

@@ -19,9 +19,8 @@ from ttt_net.server.journal import Database, finished_matches, past, read_match
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.backups import check
 from ttt_net.server.journal.entries import AppendEvents, ForgetMatches, PackMatches
-from ttt_net.server.journal.packs import pack, unpacked
 from ttt_net.server.journal.past import KeptMatches
-from ttt_net.server.journal.queries import MatchesQuery
+from ttt_net.server.journal.queries import MatchesQuery, pack, unpacked
 
 EVER = 2**60
 JOURNAL = Path(__file__).with_name("schema_12.sql")

@@ -13,7 +13,7 @@ from ttt_net.server.admission.sanctions import Act, Sanction, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AnyEntry, AuditNote, ChatLine
-from ttt_net.server.journal.packs import unpacked
+from ttt_net.server.journal.queries import unpacked
 from ttt_net.tournaments.tournament import AnyFact, Board, BoardsBegan, Closed, Entered, Opened, Terms
 
 _NAMES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "abcdefghij"]

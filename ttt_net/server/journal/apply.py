@@ -22,8 +22,7 @@ from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, ra
 from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Changes, UnsettleRatings
-from ttt_net.server.journal.packs import pack, unpacked
-from ttt_net.server.journal.queries import blocks_of, unfinished_of
+from ttt_net.server.journal.queries import blocks_of, pack, unfinished_of, unpacked
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import FORGOTTEN, Blocks, Player, PlayerId, still_playing
 from ttt_net.tournaments.tournament import AnyFact, Closed, Opened

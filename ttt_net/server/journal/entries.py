@@ -317,7 +317,7 @@ class ForgetNotes(JournalEntry, frozen=True, tag=True):
 
 
 class PackMatches(JournalEntry, frozen=True, tag=True):
-    """Pack the events of the oldest matches that ended before a time; see `packs`. Result: the ids of the matches."""
+    """Pack the events of the oldest matches that ended before a time. Result: the ids of the matches."""
 
     before_ms: int
     most: int

@@ -16,13 +16,13 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.matches.match import Match, MatchData, match_data, write_text
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.packs import unpacked
 from ttt_net.server.journal.queries import (
     MatchesQuery,
     MatchHead,
     find_match,
     read_events,
     read_tournament,
+    unpacked,
     with_names,
 )
 from ttt_net.server.players import NOBODY, PlayerId

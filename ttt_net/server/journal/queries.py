@@ -3,12 +3,16 @@
 `AnyQuery` is for the server's own state and for its host: `answer` answers it between the writes, in the order of the
 calls. `PastQuery` is for players: `archive.Archive` answers it beside the writes. Names are the players' current ones.
 Nothing here writes.
+
+A row of `facts` holds one event as JSON, or a pack: the lines of all events up to that row's number, compressed. A pack
+keeps the last number of its match, so the next event still has to be the next. Packed, a match of Connect Four takes a
+quarter of the space, which every backup and snapshot has to carry.
 """
 
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, assert_never
 
 import msgspec
@@ -22,7 +26,6 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal.entries import AuditNote
-from ttt_net.server.journal.packs import unpacked
 from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
 from ttt_net.tournaments.tournament import AnyFact, Entered, Opened
@@ -543,3 +546,16 @@ def read_notes(connection: sqlite3.Connection, last: int) -> list[AuditNote]:
         (last,),
     )
     return [AuditNote(*row) for row in reversed(rows.fetchall())]
+
+
+_LEVEL = 6
+
+
+def pack(facts: Sequence[bytes]) -> bytes:
+    """Return events, each a line of JSON, as one value. Different builds of zlib may return different bytes."""
+    return zlib.compress(b"\n".join(facts), _LEVEL)
+
+
+def unpacked(fact: bytes) -> list[bytes]:
+    """Return the events in a row of `facts`. Raises `zlib.error` if the row is damaged."""
+    return [fact] if fact.startswith(b"{") else zlib.decompress(fact).split(b"\n")
