@@ -1,8 +1,9 @@
 """Print what the lesson of a match says, for matches that one error lost: `python -m benchmarks.lessons --seed 5`.
 
 Both sides play as well as the limit allows, but the loser once plays as a beginner does. In games that can be solved,
-both play perfectly, and the error is proved: before it the result was better than a loss. The sentences are there to be
-read. The last line counts how many lessons name the erring move.
+both play perfectly, and the error is proved: before it the result was better than a loss. In other games of
+lines, a search of 20 times the limit has to find a loss after it and none before. The sentences are there to be read.
+The last line counts how many lessons name the erring move.
 """
 
 import argparse
@@ -16,7 +17,9 @@ from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.analysis import Kept, analyse, is_solvable
 from ttt_net.strategies.engine import load
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.review import Lesson, lesson_of, review, winner_of
+from ttt_net.strategies.strategy import DECIDED
 
 GAMES = (*NAMES, "mnk:5x5,4")
 OPENINGS = {"connect4": 6, "gomoku": 3, "ultimate": 12}
@@ -25,6 +28,8 @@ SOLVING = 1_000_000
 """The limit of nodes that solves nearly all positions of games that can be solved."""
 LEVEL = 2
 """The level of the move that is the error."""
+CHECKED = 20
+"""How many times its limit a search may take to tell that the error lost, in games that cannot be solved."""
 
 
 class Loss(NamedTuple):
@@ -69,7 +74,17 @@ def _played(game: Game[Any], rng: random.Random, limit: Limit) -> Loss | None:
         found = analyse(game, before, Limit(nodes=SOLVING))
         if found.verdict.result == -1 or found.moves[moves[error - 1]].result != -1:
             return None
+    elif is_line_game(game) and not _turned(game, before, moves[error - 1], Limit(nodes=CHECKED * (limit.nodes or 1))):
+        return None
     return Loss(moves, error)
+
+
+def _turned(game: Game[Any], before: Any, error: Move, limit: Limit) -> bool:  # noqa: ANN401 - any game's
+    """Tell whether a search sees a win of the other side after the error, and none before it."""
+    after, search = game.result(before, error), find_strategy("alphabeta", seed=1)
+    if game.is_terminal(after) or (search(game, after, limit).value or 0) < DECIDED:
+        return False
+    return (search(game, before, limit).value or 0) > -DECIDED
 
 
 def _solved_best(game: Game[Any], state: Any, rng: random.Random) -> Move | None:  # noqa: ANN401 - any game's
