@@ -107,6 +107,24 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
     assert reviewed[9].sign == "?"
 
 
+@pytest.mark.parametrize(
+    ("text", "ply", "sentence"),
+    [
+        pytest.param(
+            "e10 g10 l2 h11 g8 g12 f9 d11 g9 f13 e14 e12 i6 h7 g14 i10 j9 h9 f11 h10 h8 j10 f10 k10",
+            9,
+            "h7 looked better",
+            id="a loss that is proved two moves later",
+        ),
+    ],
+)
+def test_a_lesson_of_gomoku_names_the_move_that_lost(text: str, ply: int, sentence: str) -> None:
+    pytest.importorskip("numba")
+    game, _, lesson, _ = lessons("gomoku", text)
+    assert lesson.ply == ply
+    assert sentence in lesson.in_words(game)
+
+
 def test_a_faster_loss_than_necessary_is_reported() -> None:
     pytest.importorskip("numba")
     _, _, _, reviewed = lessons("gomoku", "h8 a1 i8 o1 h10 a15 i10 o15 j8 e1", nodes=6000)

@@ -103,6 +103,16 @@ class ThreatWins:
                     return refuted | {each: Verdict(0, exact=False, line=(each,))}
         return refuted
 
+    def unrefuted(self, state: LineState, moves: dict[Move, Verdict], most: int) -> dict[Move, Verdict]:
+        """Return the first of the moves, up to so many, after which no such win of the other side is found."""
+        found: dict[Move, Verdict] = {}
+        for each, verdict in moves.items():
+            if len(found) == most:
+                break
+            if not self.win(self._game.result(state, each)):
+                found[each] = verdict
+        return found
+
     def _refute(self, state: LineState, move: Move, moves: dict[Move, Verdict], refuted: dict[Move, Verdict]) -> bool:
         """Tell whether the other side wins after a move, and put it down if that is new."""
         if move in moves and moves[move].result is not None:

@@ -56,6 +56,8 @@ LINE_PLIES = 4
 """The number of moves of best play to show after a best move."""
 TRUSTED_DEPTH = 4
 """The minimal depth of a search for its estimates to make a move doubtful."""
+MOST_HELD = 4
+"""The number of moves that wait for proofs about the positions after them."""
 MOST_CHECKED = 12
 """The maximal number of moves against a threat to search one by one."""
 LEAST_PLAYOUTS = 4_000
@@ -143,21 +145,26 @@ def review(
 ) -> Iterator[Reviewed]:
     """Yield each move of a match from `start`, judged as well as time allows.
 
-    `limit` is for each position, `total` for all of them together. A move is yielded once the position after it has
-    been judged too, because its proofs apply to the move.
+    `limit` is for each position, `total` for all of them together. A move is yielded once `MOST_HELD` positions after
+    it have been judged too, because proofs about them apply to the move.
     """
-    reviewer, effort = Reviewer(game), Effort(total or Limit())
-    state, before = game.initial if start is None else start, None
+    reviewer, effort, held = Reviewer(game), Effort(total or Limit()), list[Made]()
+    state = game.initial if start is None else start
     for number, move in enumerate(moves):
-        found, sight = reviewer.judge(state, move, _share(limit, effort, len(moves) - number))
-        if before is not None:
-            yield _judged(game, before.confirmed(found), move)
-        before = Made(state, number + 1, move, found, sight)
+        share = _share(limit, effort, len(moves) - number)
+        found, sight = reviewer.judge(state, move, share)
+        held.append(Made(state, number + 1, move, found, sight))
+        reviewer.confirm(held, share)
+        if len(held) > MOST_HELD:
+            yield _judged(game, held.pop(0), held[0].move)
         state = game.result(state, move)
-    if before is not None:
-        if not game.is_terminal(state) and not before.is_proved():
-            before = before.confirmed(reviewer.judge(state, None, _share(limit, effort, 1))[0])
-        yield _judged(game, before, None)
+    if held and not game.is_terminal(state) and not held[-1].is_proved():
+        share = _share(limit, effort, 1)
+        after = reviewer.judge(state, None, share)[0]
+        held[-1] = reviewer.rescued(held[-1], held[-1].confirmed(after), share)
+        reviewer.confirm(held, share)
+    for number, made in enumerate(held, 1):
+        yield _judged(game, made, held[number].move if number < len(held) else None)
 
 
 def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
@@ -242,6 +249,40 @@ class Reviewer(Generic[S]):
             self._threats = self._threats or ThreatWins(game, ms=0)
             moves |= self._threats.judge(state, move, moves, limit.share(0.2))
         return Analysis(sight.side, best_of(moves, 0), moves, counts)
+
+    def confirm(self, held: list[Made], limit: Limit) -> None:
+        """Apply proofs about each of these consecutive positions to the move before it, from the last one on."""
+        for number in range(len(held) - 2, -1, -1):
+            before = held[number]
+            made = before.confirmed(held[number + 1].found)
+            if made.found is before.found:
+                return
+            held[number] = self.rescued(before, made, limit)
+
+    def rescued(self, before: Made, made: Made, limit: Limit) -> Made:
+        """Return a move that the position after it has shown to lose, with the best of the moves not looked at so far.
+
+        Without one, a move that a short search liked best would not be a mistake, as it was the best move known.
+        """
+        game, position = beneath(self.game, made.state)
+        was_open = before.found.verdict.result is None and made.found.verdict.result == -1
+        if not was_open or not is_large(game) or not isinstance(position, LineState):
+            return made
+        first = deepening(game, limit.share(0.5), random.Random(0))
+        line = made.found.moves[made.move].line[1:]
+        legal, known = game.actions(position), made.found.moves
+        likely = (*(cell for cell in line if cell in legal), *first.search.ordered(position))
+        moves = {each: Verdict(0, exact=False, line=(each,)) for each in likely if each not in known}
+        self._threats = self._threats or ThreatWins(game, ms=0)
+        moves = self._threats.unrefuted(position, moves, MOST_CHECKED)
+        if not moves:
+            return made
+        deepened(position, moves, first)
+        best = max(moves, key=lambda each: moves[each].value)
+        if moves[best].result == -1:
+            return made
+        moves = known | {best: moves[best]}
+        return made._replace(found=made.found._replace(moves=moves, verdict=best_of(moves, made.found.counts.depth)))
 
     def _played_out(self, game: UltimateGame, state: UltimateState, move: Move | None, limit: Limit) -> Analysis:
         """Compare the actual move with the best one by playouts, as no estimate of ultimate can be trusted.
