@@ -262,7 +262,7 @@ def test_a_lesson_names_a_win_by_threats_that_was_missed_and_then_allowed() -> N
     assert missed.sign == "?"
     assert missed.mistake.reason == "you had a win in at most 4 moves with g5"
     assert allowed.mistake is not None
-    assert allowed.mistake.reason.startswith("after this they win in at most 4 moves; ")
+    assert allowed.mistake.reason.endswith(" was better: after this they reach two threats at once with h7")
     assert allowed.sign == "?"
     better = game.result(after_names(line_game("gomoku"), MISSED[:-4]), allowed.mistake.better[0])
     assert ThreatWins(line_game("gomoku")).win(better) == ()

@@ -116,6 +116,12 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
             "h7 looked better",
             id="a loss that is proved two moves later",
         ),
+        pytest.param(
+            "b3 n1 f12 g11 f10 f9 g12 e12 d10 c9 d9 f11 d11 d8 h11 e10 d13 d12 e11 i12 g13 h14 f13 i10 e13 h13 c13",
+            20,
+            "i10 was better: after this they reach two threats at once with e13. What follows: g13 h14 f13 i10 e13.",
+            id="a run of threats is told to its end",
+        ),
     ],
 )
 def test_a_lesson_of_gomoku_names_the_move_that_lost(text: str, ply: int, sentence: str) -> None:

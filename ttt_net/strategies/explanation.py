@@ -183,7 +183,17 @@ _WORDS = {
 }
 
 
-ENDS = frozenset({_Kind.TO_STACK, _Kind.TO_ZUGZWANG, _Kind.TO_NO_SAFE_MOVE, _Kind.TO_OWN_LINE, _Kind.TO_VANISHED})
+ENDS = frozenset(
+    {
+        _Kind.TO_TWO_THREATS,
+        _Kind.DRAW_TO_TWO_THREATS,
+        _Kind.TO_STACK,
+        _Kind.TO_ZUGZWANG,
+        _Kind.TO_NO_SAFE_MOVE,
+        _Kind.TO_OWN_LINE,
+        _Kind.TO_VANISHED,
+    }
+)
 """The kinds that name what happens at the end of the play that follows."""
 
 
@@ -543,16 +553,25 @@ def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...],
 def forced_end(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake | None:
     """Return a mistake that lost a draw or a win, with what best play leads to after it; None if that has no name."""
     inner, position = beneath(game, state)
-    if mistake.why.kind not in (ExplanationKind.DRAW_TO_LOSS, ExplanationKind.WIN_TO_LOSS) or may_swap(state):
+    if mistake.why.kind not in _TURNS or may_swap(state):
         return None
     why = end_of_play(inner, inner.result(position, move), mistake.line, inner.to_move(position))
     if why is None:
         return None
-    if why.kind is ExplanationKind.TO_TWO_THREATS and mistake.why.kind is ExplanationKind.DRAW_TO_LOSS:
-        why = why._replace(kind=ExplanationKind.DRAW_TO_TWO_THREATS)
-    return mistake._replace(why=why._replace(moves=mistake.why.moves))
+    line = mistake.line
+    if why.kind is ExplanationKind.TO_TWO_THREATS:
+        line = line[: names_of(game, line).index(why.theirs[0]) + 1]
+        if mistake.why.kind is ExplanationKind.LOST and len(line) > MOST_TO_END:
+            return None
+        if mistake.why.kind is ExplanationKind.DRAW_TO_LOSS:
+            why = why._replace(kind=ExplanationKind.DRAW_TO_TWO_THREATS)
+    return mistake._replace(why=why._replace(moves=mistake.why.moves), line=line)
 
 
+_TURNS = (ExplanationKind.DRAW_TO_LOSS, ExplanationKind.WIN_TO_LOSS, ExplanationKind.LOST)
+"""The kinds that say no more than who wins now."""
+MOST_TO_END = 9
+"""The number of moves of a continuation that is shown to its end, where the lesson names what happens there."""
 FAR = 12
 """A loss this many plies away is too far for a person to see."""
 

@@ -16,6 +16,7 @@ from ttt_net.strategies.explanation import (
     ENDS,
     FAR,
     LARGE_DROP,
+    MOST_TO_END,
     SMALL_DROP,
     Explanation,
     ExplanationKind,
@@ -491,8 +492,6 @@ def _grade_of_kept_result(was: Verdict, could: Verdict) -> Grade:
 
 MOST_SHOWN = 5
 """The number of moves of the continuation in a lesson."""
-MOST_TO_END = 9
-"""The number of moves of a continuation that is shown to its end, where the lesson names what happens there."""
 NEVER = 10_000
 """More plies than any match has."""
 
