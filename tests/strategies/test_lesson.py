@@ -122,6 +122,13 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
             "i10 was better: after this they reach two threats at once with e13. What follows: g13 h14 f13 i10 e13.",
             id="a run of threats is told to its end",
         ),
+        pytest.param(
+            "i8 k7 f13 k6 k8 l8 j6 l7 l9 j5 m8 k5 k10 n7 j7 m7 o7 i6 h7 j9 j10 l10 h9 k4 k3 l3 m2 i4 h3 h10 j11 i12 "
+            "g10 f11 g8 f7 k12 i10 k11 k9 h8 j8 l11 m11 i9 n12",
+            43,
+            "you had to block at i9 or h6: they had three in a row with both ends open.",
+            id="fours of one's own are no blocks",
+        ),
     ],
 )
 def test_a_lesson_of_gomoku_names_the_move_that_lost(text: str, ply: int, sentence: str) -> None:

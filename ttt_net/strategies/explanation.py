@@ -443,6 +443,8 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
             return Mistake(Kind.UNBLOCKED, sound, unblocked(game, state, sound, sight), line[:1])
         return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line), line[:1])
     if value == LOSS_IN_4 and sound:
+        around = {cell for each in sight.their_double_threats for cell in (each.move, *each.cells)}
+        sound = tuple(other for other in sound if other in around) or sound  # a four of one's own only delays
         return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
     return _overlooked_double(game, sight) if sight.double_threats and value != WIN_IN_3 else None
 
