@@ -76,6 +76,18 @@ class Visitor:
             self.page.locator("main.lobby").wait_for()
         return self
 
+    def hold(self, file: str) -> Callable[[], None]:
+        """Hold back a file of the page until the returned function is called."""
+        pattern, held = f"**/{file}", list[Any]()
+        self.page.route(pattern, lambda route: held.append(route))
+
+        def release() -> None:
+            for route in held:
+                route.continue_()
+            self.page.unroute(pattern)
+
+        return release
+
     def press(self, name: str) -> None:
         """Press the button of that name."""
         self.page.get_by_role("button", name=name, exact=True).click()

@@ -1,8 +1,9 @@
-"""When the link breaks, or the server restarts."""
+"""When the link breaks, the server restarts, or the page's later code comes after messages that need it."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
-from tests.page.place import Place, wait_for
+from tests.page.place import Place, Scene, Stage, wait_for
 from ttt_net.games import find_game
 from ttt_net.games.puzzles import puzzle_of
 
@@ -59,3 +60,44 @@ def test_the_page_opens_without_a_server_for_two_on_one_device_and_for_puzzles_t
     place.start()
     ann.page.goto(place.url)
     ann.page.locator("main.lobby").wait_for()
+
+
+NOTICE = {"type": "notice", "text": "All was received."}
+
+
+def test_nothing_that_arrives_before_the_later_code_is_lost(site: Place) -> None:
+    ann = site.visitor()
+    release = ann.hold("more.js")
+    row = {"match": "m1", "game": "tictactoe", "players": [{"name": "Ben"}, {"name": "Cleo"}], "ply": 1, "watchers": 0}
+    stage = Stage(ann, {"type": "live", "count": 1, "matches": [row]}, NOTICE)
+    stage.open()
+    ann.page.locator(".toast", has_text=NOTICE["text"]).wait_for()
+    assert stage.of("watch") == []
+    release()
+    wait_for(lambda: [request["match"] for request in stage.of("watch")] == ["m1"], ann)
+
+    release = ann.hold("more.js")
+    offer = {"side": 0, "kind": "draw", "seq": 2}
+    declined = {"type": "declined", "match": "tictactoe", "seq": 3, "at_ms": 0, "side": 1, "kind": "draw"}
+    Stage(ann, Scene("tictactoe").snapshot(offers=[offer], seq=2), declined, NOTICE).open("/m/tictactoe")
+    ann.page.locator(".toast", has_text=NOTICE["text"]).wait_for()
+    release()
+    ann.page.locator(".toast", has_text="Ben declined the draw.").wait_for()
+
+
+def test_a_match_that_the_server_took_over_goes_on_though_it_arrives_before_the_later_code(site: Place) -> None:
+    ann = site.visitor()
+    kept = {"game": "tictactoe", "moves": [4, 0], "level": 3, "isAlone": True, "isRunning": True}
+    ann.page.add_init_script(f"sessionStorage.setItem('ttt_net.match', {json.dumps(json.dumps(kept))})")
+    release = ann.hold("more.js")
+    begun = Scene("tictactoe", (4, 0)).snapshot(
+        moves=[], last=None, players=[{"name": "Ann"}, {"name": "R2", "bot": "heuristic"}]
+    )
+    begun["position"]["ply"] = 0
+    stage = Stage(ann, begun, NOTICE)
+    stage.open()
+    ann.page.locator(".toast", has_text=NOTICE["text"]).wait_for()
+    release()
+    ann.page.locator(".kept").wait_for()
+    ann.play(8)
+    wait_for(lambda: [request["move"] for request in stage.of("play")] == [8], ann)

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from tests.end_to_end.process import ROOT
 from tests.page.place import Place, wait_for
@@ -140,12 +139,11 @@ def test_the_mistake_of_a_lost_match_is_asked_on_ones_other_devices(place: Place
     laptop.page.add_init_script(f"localStorage.setItem('ttt_net.token', '{token}')")
     said: list[str] = []
     laptop.page.on("websocket", lambda socket: socket.on("framereceived", lambda text: said.append(str(text))))
-    held: list[Any] = []
-    laptop.page.route("**/more.js*", lambda route: held.append(route))
+    release = laptop.hold("more.js")
     laptop.page.goto(f"{place.url}/#puzzle")
     # The puzzle may arrive before the code of its screen.
-    wait_for(lambda: bool(held) and any('"type":"puzzle"' in text for text in said), laptop)
-    held.pop().continue_()
+    wait_for(lambda: any('"type":"puzzle"' in text for text in said), laptop)
+    release()
     laptop.press("Your mistakes (1)")
     laptop.page.locator("main", has_text="you went wrong here. Find a better move.").wait_for()
     laptop.cell(8).click()

@@ -577,6 +577,10 @@ test("the mistake of a lost match goes to the server that keeps mistakes", async
     await page.says({ ...told, lesson: { ply: 5, side: 0, better: ["c1", "x"], text: "Move 5: c1 wins. What follows: c1." } });
     const expected = features.includes("mistakes") ? [[{ puzzle: MISTAKE, text: "Move 5: c1 wins." }]] : [];
     assert.deepEqual(fields(page.of("learn"), "mistake"), expected);
+    await page.press("‹ Lobby");
+    await page.says({ ...told, lesson: { ply: 5, side: 0, better: ["c1"], text: "" } });
+    const more = features.includes("mistakes") ? [[{ puzzle: MISTAKE, text: "" }]] : [];
+    assert.deepEqual(fields(page.of("learn"), "mistake"), [...expected, ...more], "though the match is not on the screen");
     page.close();
   }
 });

@@ -7,6 +7,9 @@ const AGAIN_MS = 2000;
 type More = typeof import("./more.js");
 let more: More | null = null;
 let fetching: Promise<unknown> | null = null;
+/** What is done once the later code is there, in order, and the most of it. */
+const due: ((found: More) => void)[] = [];
+const MOST_DUE = 200;
 
 /** Return the code that is loaded later, or null and start loading it. */
 export function later(): More | null {
@@ -14,11 +17,19 @@ export function later(): More | null {
   return more;
 }
 
+/** Call a function with the later code: now if that is there, otherwise as soon as it is. */
+export function withLater(act: (found: More) => void): void {
+  const found = later();
+  if (found) act(found);
+  else if (due.length < MOST_DUE) due.push(act);
+}
+
 /** Load the later code unless it is there; resolves when it is loaded or loading failed. */
 export function fetchNow(): Promise<unknown> {
   fetching ??= Promise.all([import("./more.js"), styled()]).then(
     ([found]) => {
       more = found;
+      for (const act of due.splice(0)) act(found);
       redraw();
     },
     () => setTimeout(() => (fetching = null), AGAIN_MS), // offline; the next drawing tries again

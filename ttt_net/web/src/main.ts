@@ -7,7 +7,7 @@ import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
 import { keepApart, keptOfWindow } from "./kept.js";
-import { fetchInTime, fetchNow, later } from "./later.js";
+import { fetchInTime, fetchNow, later, withLater } from "./later.js";
 import type { Heard } from "./link.js";
 import { KEPT_MATCH } from "./local.js";
 import { ahead, arrive, go, look, lookAhead, place, replace, see, shown } from "./place.js";
@@ -29,7 +29,7 @@ function heard(message: Heard): void {
   hearing(() => {
     if ("match" in message) heardOfMatch(message);
     else heardOfAll(message);
-    later()?.follow(message);
+    withLater((more) => more.follow(message));
     redraw();
   });
 }
@@ -55,7 +55,7 @@ function heardOfAll(message: Heard): void {
       break;
     case "invitation":
       keepInvitation();
-      if (ui.isInviting) fetchNow().then(() => later()?.sendInvitation());
+      if (ui.isInviting) withLater((more) => more.sendInvitation());
       ui.isInviting = false;
       break;
     case "tournament":
@@ -89,14 +89,14 @@ function heardOfMatch(message: Heard & { match: string }): void {
   const match = state.matches.get(message.match);
   if (!match) return;
   if (message.type === "snapshot" && !before) seated(match);
-  if (message.type === "declined") later()?.offerDeclined(match, message, was.offers);
+  if (message.type === "declined") withLater((more) => more.offerDeclined(match, message, was.offers));
   if (!was.isMine && isMyTurn(match)) {
     playWanted(match);
     if (isMyTurn(match)) begunTurn(match, message.type === "snapshot");
   }
   const hasEnded = !!match.outcome && !!before && !was.outcome;
   if (hasEnded) feltEnd(match);
-  if (match === shown()) later()?.heardOfShown(match, message, hasEnded, was.lesson);
+  if (match === shown()) withLater((more) => match.match === shown()?.match && more.heardOfShown(match, message, hasEnded, was.lesson));
 }
 
 /** Request missing events before a received one. */
@@ -139,7 +139,7 @@ function welcomed(own: string[]): void {
   ui.closing = "";
   recallInvitation();
   waitForBot();
-  if (ui.isInviting) fetchNow().then(() => later()?.invite());
+  if (ui.isInviting) withLater((more) => more.invite());
   for (const match of own) if (match !== ahead) resume(match);
   for (const id of matches.keys()) if (!own.includes(id) && id !== seen?.match) matches.delete(id);
   if (seen && !own.includes(seen.match)) see(seen.match);
@@ -148,6 +148,11 @@ function welcomed(own: string[]): void {
 
 /** Show a match of ours that has just begun, unless another one is being played here. */
 function seated(match: Match): void {
+  if (!later() && keptOfWindow(KEPT_MATCH)) {
+    // It may be the match of this device, which the later code restores.
+    withLater(() => state.matches.has(match.match) && seated(state.matches.get(match.match)!));
+    return;
+  }
   const seen = shown();
   const isInvited = place().kind === "j";
   if (match.you === undefined || match.outcome || match === seen || later()?.tookOver(match)) return;

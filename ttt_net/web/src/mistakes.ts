@@ -42,7 +42,7 @@ export function fetchMistakes(puzzle: PuzzleReply | null): void {
 }
 
 /** Keep the mistake of the lesson of a match, if it was ours and a better move is known. */
-export function keepMistake({ analysis, game, moves, start, you }: Match): void {
+function keepMistake({ analysis, game, moves, start, you }: Match): void {
   const { ply = null, side, better: names = [], text = "" } = analysis?.lesson ?? {};
   if (!areKept() || ply === null || you === undefined || side !== you) return;
   // Where marks fall, a column is the name of all its cells; the position allows one of them.
@@ -52,7 +52,7 @@ export function keepMistake({ analysis, game, moves, start, you }: Match): void 
   send({ puzzle: { game: game.name, better, moves: moves.slice(0, ply - 1), ...(start && { start }) }, text: reason.slice(0, MOST_TEXT) });
 }
 
-/** Take up a message: a list of mistakes, a puzzle of a day, or the result of an answer to a mistake. */
+/** Take up a message: a list of mistakes, the lesson of a match, on whatever screen we are, or the result of an answer. */
 export function heardOfMistakes(message: Heard): void {
   if (message.type === "welcome") {
     due = [];
@@ -61,6 +61,9 @@ export function heardOfMistakes(message: Heard): void {
     due = message.mistakes.filter(({ times = 0, due: day = "" }) => times < LEARNED && day <= message.day);
     more = message.count - message.mistakes.length;
     redraw();
+  } else if (message.type === "analysis") {
+    const match = state.matches.get(message.match);
+    if (match) keepMistake(match);
   } else if (message.type === "puzzle" && message.own) hearAnswer(message, message.own);
 }
 

@@ -10,7 +10,7 @@ import { f, w } from "./i18n.js";
 import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
 import { followLive } from "./lobby.js";
-import { heardOfMistakes, keepMistake } from "./mistakes.js";
+import { heardOfMistakes } from "./mistakes.js";
 import { handOver } from "./ondevice.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
@@ -36,7 +36,6 @@ export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, le
   else if (hasEnded) announce(stateOf(match));
   // A quick lesson arrives first; the search may find a better one.
   if (message.type === "analysis") {
-    keepMistake(match);
     learnt(match, lesson);
     analyseAgain(match);
   }

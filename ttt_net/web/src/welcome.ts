@@ -5,7 +5,7 @@ import { CATALOGUE } from "./catalogue.js";
 import { button, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
-import { fetchNow, later } from "./later.js";
+import { fetchNow, later, withLater } from "./later.js";
 import { aloneBoard, offers } from "./local.js";
 import { faultOf } from "./names.js";
 import { emblem, picture, pulse } from "./pieces.js";
@@ -164,7 +164,7 @@ function offered({ by, game, time }: Exclude<Invitation, { guests_only: true }>)
 
 /** Play on this device, without the server: against the computer at a level, or two players. */
 function playHere(level: number): void {
-  fetchNow().then(() => later()?.beginHere(ui.choice.game, level));
+  withLater((more) => more.beginHere(ui.choice.game, level));
   go(`/#here=${ui.choice.game}`);
 }
 
