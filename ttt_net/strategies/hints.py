@@ -103,11 +103,11 @@ class ThreatWins:
                     return refuted | {each: Verdict(0, exact=False, line=(each,))}
         return refuted
 
-    def unrefuted(self, state: LineState, moves: dict[Move, Verdict], most: int) -> dict[Move, Verdict]:
+    def unrefuted(self, state: LineState, moves: dict[Move, Verdict], most: int, limit: Limit) -> dict[Move, Verdict]:
         """Return the first of the moves, up to so many, after which no such win of the other side is found."""
-        found: dict[Move, Verdict] = {}
+        effort, found = Effort(limit), dict[Move, Verdict]()
         for each, verdict in moves.items():
-            if len(found) == most:
+            if len(found) == most or effort.is_over():
                 break
             if not self.win(self._game.result(state, each)):
                 found[each] = verdict

@@ -275,7 +275,7 @@ class Reviewer(Generic[S]):
         likely = (*(cell for cell in line if cell in legal), *first.search.ordered(position))
         moves = {each: Verdict(0, exact=False, line=(each,)) for each in likely if each not in known}
         self._threats = self._threats or ThreatWins(game, ms=0)
-        moves = self._threats.unrefuted(position, moves, MOST_CHECKED)
+        moves = self._threats.unrefuted(position, moves, MOST_CHECKED, limit.share(0.2))
         if not moves:
             return made
         deepened(position, moves, first)
