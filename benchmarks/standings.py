@@ -25,7 +25,7 @@ from ttt_net.server.matchmaking.lobby_feed import LobbyFeed, Subject
 from ttt_net.server.matchmaking.tournament_service import PAGE_ROWS, TournamentDesk
 from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.online_players import Session
-from ttt_net.tournaments import director, matching
+from ttt_net.tournaments import director, swiss
 from ttt_net.tournaments.swiss import swiss_players
 from ttt_net.tournaments.tournament import Begun, Entered, Opened, Terms, Tournament
 
@@ -43,7 +43,7 @@ def played(players: int, rounds: int) -> Tournament:
         now.evolve(Entered(0, entrant, entrant))
     now.evolve(Begun(0))
     for _ in range(rounds):
-        plan = director.pairing(now, matching.matched)
+        plan = director.pairing(now, swiss.matched)
         now.evolve(director.round_of(now, plan, lambda: f"{rng.getrandbits(48):012x}", 0))
         for board in now.open_boards():
             now.settle(board.matches[-1], rng.choice([0, 1, None]), "line")
@@ -71,11 +71,11 @@ def pair_outside(now: Tournament) -> tuple[float, float]:
     """Pair the next round in a process; return its CPU time and the time until its answer, in seconds."""
     started = len(now.rounds)
     players = swiss_players(now.present, now.results(), now.offs())
-    asked = matching.question(players, is_last=False, rounds_played=started)
+    asked = swiss.question(players, is_last=False, rounds_played=started)
     before, began_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    answer = subprocess.run(matching.COMMAND, input=asked, capture_output=True, check=True).stdout
+    answer = subprocess.run(swiss.COMMAND, input=asked, capture_output=True, check=True).stdout
     took_s, after = time.perf_counter() - began_s, resource.getrusage(resource.RUSAGE_CHILDREN)
-    director.check(now, matching.answered(answer))
+    director.check(now, swiss.answered(answer))
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, took_s
 
 

@@ -92,7 +92,7 @@ INSIDE = {
     "engines": "launch settings external",
     "matches": "description match analysis_processes referee study",
     "pairing": "seeks lobby",
-    "tournaments": "schedules standings swiss tournament matching director",
+    "tournaments": "schedules standings swiss tournament director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
     "server": """
         metrics server_clock settings players

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.tournaments import director
-from ttt_net.tournaments.matching import matched
 from ttt_net.tournaments.schedules import Entrant
+from ttt_net.tournaments.swiss import matched
 from ttt_net.tournaments.tournament import AnyFact, Closed, Terms, Tournament, TournamentKind, points_of
 
 MINUTE = TimeControl(60_000)

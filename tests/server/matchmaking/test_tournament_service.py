@@ -365,7 +365,7 @@ async def test_a_process_that_fails_delays_a_round_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(tournament_service, "INLINE", 1)
-    monkeypatch.setattr("ttt_net.tournaments.matching.COMMAND", ("false",))
+    monkeypatch.setattr("ttt_net.tournaments.swiss.COMMAND", ("false",))
     async with running(tmp_path) as server:
         teacher = await server.join("Teacher")
         code = await organise(teacher, rounds=1)

@@ -35,7 +35,7 @@ from ttt_net.server.players import FORGOTTEN, PlayerId
 from ttt_net.server.rooms.coach import answer_of
 from ttt_net.server.services import Services
 from ttt_net.text import clean, name_key
-from ttt_net.tournaments import director, matching
+from ttt_net.tournaments import director, swiss
 from ttt_net.tournaments.standings import ORDERS, TournamentRow, in_points
 from ttt_net.tournaments.swiss import SwissRound, swiss_players
 from ttt_net.tournaments.tournament import (
@@ -758,7 +758,7 @@ class TournamentDesk:
             self._seat_free()
             return
         if not director.needs_matching(now) or len(now.present) <= INLINE or self._tries >= _MAX_TRIES:
-            self._begin_round(director.pairing(now, matching.matched))
+            self._begin_round(director.pairing(now, swiss.matched))
         else:
             self._pairing = self._services.loop.create_task(self._pair_outside())
 
@@ -796,11 +796,11 @@ class TournamentDesk:
         players = swiss_players(now.present, now.results(), now.offs())
         played = len(now.rounds)
         is_last = played + 1 == now.total_rounds
-        asked = matching.question(players, is_last=is_last, rounds_played=played)
+        asked = swiss.question(players, is_last=is_last, rounds_played=played)
         self._tries += 1
         proposal: SwissRound | None = None
         try:
-            proposal = matching.answered(await answer_of(matching.COMMAND, _PAIRING_NICE, asked, _PAIRING_S))
+            proposal = swiss.answered(await answer_of(swiss.COMMAND, _PAIRING_NICE, asked, _PAIRING_S))
         except (TimeoutError, OSError, ValueError) as error:
             log.warning("tournament %s: the process that pairs gave no round: %s", now.id, error or "it took too long")
         finally:
