@@ -30,7 +30,7 @@ from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overl
 from ttt_net.client.drawing.board import draw_board, target_at, without_targets
 from ttt_net.client.drawing.draw import cut, draw, grounded
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
-from ttt_net.client.drawing.kit import aim, large_clock, target_of
+from ttt_net.client.drawing.sheet import aim, large_clock, target_of
 from ttt_net.client.drawing.themes import DARK, Depth, theme_for
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update

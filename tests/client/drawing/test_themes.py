@@ -14,7 +14,7 @@ from tests.client.samples import snapshot
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw import draw, grounded
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs
-from ttt_net.client.drawing.kit import coverage
+from ttt_net.client.drawing.sheet import coverage
 from ttt_net.client.drawing.themes import (
     COLOURED,
     DARK,

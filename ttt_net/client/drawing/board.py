@@ -23,7 +23,7 @@ from rich.text import Text
 
 from ttt_net.client.display import Display, Point
 from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.drawing.kit import Sheet, Target, View, draw_mark, target_of
+from ttt_net.client.drawing.sheet import Sheet, Target, View, draw_mark, target_of
 from ttt_net.client.drawing.themes import blended, contrast
 from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves

@@ -17,7 +17,7 @@ from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Send, Show, claims_in
 from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of, without_targets
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
-from ttt_net.client.drawing.kit import aim, chart, large_clock
+from ttt_net.client.drawing.sheet import aim, chart, large_clock
 from ttt_net.client.drawing.themes import in_theme
 from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute

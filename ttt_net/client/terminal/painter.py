@@ -17,7 +17,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import STROKED, shape_of, target_at, without_targets
 from ttt_net.client.drawing.draw import draw, grounded
 from ttt_net.client.drawing.glyphs import Glyphs, encodable
-from ttt_net.client.drawing.kit import Target
+from ttt_net.client.drawing.sheet import Target
 from ttt_net.client.drawing.themes import Depth, is_on_light, theme_for
 from ttt_net.client.options import Options
 from ttt_net.client.terminal.canvas import Canvas
