@@ -275,23 +275,43 @@ def test_a_snapshot_without_one_of_its_segments_is_refused(place: Place) -> None
     assert newcomer.position == 0
 
 
-def test_a_disk_that_fails_in_the_middle_leaves_the_tables_as_they_were(place: Place) -> None:
-    _, steward = place.lived(1)
-    store, newcomer = Store(), place.node()
+def test_a_disk_that_fails_in_the_middle_leaves_the_tables_of_a_returning_node_as_they_were(place: Place) -> None:
+    walk, steward = place.lived(1)
+    store, other = Store(), place.node()
     store.take(steward)
-    before = of_node(newcomer)
-    connection = newcomer.database.connection
+    store.give(other)
+    walk.go(120)
+    steward.move_to(8)
+    store.take(steward)
+    before = of_node(other)
+    connection = other.database.connection
     connection.set_authorizer(
         lambda action, table, *_: (
             sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_INSERT, "reports") else sqlite3.SQLITE_OK
         )
     )
     with pytest.raises(StorageError) as refused:
-        store.give(newcomer)
+        store.give(other)
     assert refused.value.cause == "the snapshot cannot be used: not authorized"
     connection.set_authorizer(None)
-    assert of_node(newcomer) == before
+    assert of_node(other) == before
     assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    store.give(other)
+    assert of_node(other) == of_node(steward)
+
+
+def test_a_disk_that_fails_in_the_middle_leaves_the_tables_of_a_new_node_empty(place: Place) -> None:
+    _, steward = place.lived(1)
+    store, newcomer = Store(), place.node()
+    store.take(steward)
+    before = of_node(newcomer)
+    connection = newcomer.database.connection
+    connection.execute("PRAGMA max_page_count = 1")  # as small as the tables are
+    with pytest.raises(StorageError) as refused:
+        store.give(newcomer)
+    assert refused.value.cause == "the snapshot cannot be used: database or disk is full"
+    assert of_node(newcomer) == before
+    connection.execute("PRAGMA max_page_count = 1000000")
     store.give(newcomer)
     assert of_node(newcomer) == of_node(steward)
 

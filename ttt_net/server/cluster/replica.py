@@ -657,23 +657,28 @@ class Replica:
     def _take(self, snapshot: sqlite3.Connection, manifest: Sequence[Segment] | None, kept: Sequence[Segment]) -> None:
         connection, place = self.database.connection, self._path or Path("memory")
         position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
-        if manifest is None:
-            snapshot.backup(connection, pages=_PAGES, progress=lambda *_: self.moved())
-            migrate(connection, place)
-            self._add_own_tables()
-        else:
+        if manifest is not None:
+            snapshot.set_progress_handler(self.moved, _STEPS)
+            segments.add_results(snapshot)
             migrate(snapshot, place)
+        if kept:
             _attach_given(snapshot, connection)
             connection.set_progress_handler(self.moved, _STEPS)
             connection.execute("PRAGMA foreign_keys = OFF")
             try:
-                segments.take_over(connection, manifest, kept)
+                segments.take_over(connection, manifest or (), kept)
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 connection.execute("PRAGMA foreign_keys = ON")
                 connection.set_progress_handler(None, 0)
                 connection.execute("DETACH given")
+        else:  # page by page, which takes a third of the time
+            if manifest is not None:
+                segments.complete(snapshot, connection, manifest)
+            snapshot.backup(connection, pages=_PAGES, progress=lambda *_: self.moved())
+            migrate(connection, place)
+            self._add_own_tables()
         self.position, self.state, self.last_in_force = position, state, form
 
     def _room_without_a_name(self) -> BinaryIO:
