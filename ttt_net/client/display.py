@@ -427,7 +427,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Move the cursor of a list by so many rows, or a replay by so many plies."""
+    """Move the cursor of a list by a number of rows, or a replay by a number of plies."""
 
     rows: int
 

@@ -439,7 +439,7 @@ async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) ->
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
-    """Asks many questions: each has the time of one, and a server that answers only so many a second is waited for."""
+    """Asks many questions: each has its own time limit, and waits as long as the server asks if there are too many."""
 
     client: Client
     limit: asyncio.Timeout

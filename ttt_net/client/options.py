@@ -365,7 +365,7 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--level", type=whole_number, metavar="N", help="play weaker, as people do, from 1 up to 8")
     group.add_argument("--move-time", type=whole_number, metavar="MS", help="think so long at most (default: 1000)")
     group.add_argument("--pace", type=whole_number, metavar="MS", help="wait so long before each move (default: 0)")
-    group.add_argument("--games", type=whole_number, metavar="N", help="leave after so many games (default: never)")
+    group.add_argument("--games", type=whole_number, metavar="N", help="leave after N games (default: never)")
     group.add_argument("--places", type=whole_number, metavar="N", help="matches at once (default: 4, with --games 1)")
     group.add_argument("--reserve", type=whole_number, metavar="N", help="of these, for people alone (default: 0)")
     group.add_argument("--seed", type=whole_number, metavar="N", help="make its chances repeatable")

@@ -81,7 +81,7 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--game", default="tictactoe", help="the game (default %(default)s)")
     create.add_argument("--time", type=_time, required=True, help=f"the clock: {TIME_FORM}")
     kind = create.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--swiss", type=int, metavar="ROUNDS", help="a Swiss of so many rounds")
+    kind.add_argument("--swiss", type=int, metavar="ROUNDS", help="a Swiss of this many rounds")
     kind.add_argument("--round-robin", type=int, metavar="CYCLES", help="everybody meets everybody, once or twice")
     kind.add_argument("--knockout", action="store_true", help="a knockout, with a match for third place")
     kind.add_argument("--arena", type=int, metavar="MINUTES", help="an arena: match after match for so long")

@@ -154,7 +154,7 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
 
 
 def describe_coming_puzzles(today: datetime.date, days: int) -> dict[str, Any]:
-    """Return the puzzles of so many days from today with their solutions, and the games that they name.
+    """Return the puzzles of the given number of days from today with their solutions, and the games that they name.
 
     The page keeps them for days without a connection. Games are described once, since most puzzles share one.
     """

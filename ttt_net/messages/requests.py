@@ -415,8 +415,8 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
     """Get the `puzzle` of a day, or answer it with a `move` (feature `puzzle`).
 
     `day` is a date such as `2026-11-22` in UTC, by default today; future days have none. `reveal` asks for the
-    solution, and `ply` for the position after so many moves of its play to the end. With `own`, the puzzle is a mistake
-    of the player's own, which the client keeps.
+    solution, and `ply` for the position after that many moves of its play to the end. With `own`, the puzzle is a
+    mistake of the player, which the client keeps.
     """
 
     day: ShortText | None = None

@@ -444,7 +444,7 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     is the position in the form that `challenge` accepts. After a `move`, `right` says whether it is the solution.
     `solution` and the reason in `text` are sent once it was found or revealed. Kind `own` is a mistake of the player's
     own: any of its better moves is right. `ply` is as requested, at most the length of the play: `position` is then the
-    one after so many moves, of which `last` is the latest.
+    one after that many moves, of which `last` is the latest.
     """
 
     day: str

@@ -298,7 +298,7 @@ _ANIMALS = (
 KINDS, ANIMALS = tuple(_KINDS.split()), tuple(_ANIMALS.split())
 """Words of five letters at most: with two digits, a name has the twenty cells that names may have."""
 _DIGITS_BY_MISSES = (0, 1, 2, 7, 8, 9)
-"""The digits of a name after so many names that were taken; from seven on, it has no words."""
+"""The number of digits, by how many names were taken before; a name with seven digits or more has no words."""
 _WITHOUT_WORDS = 7
 TRIES = len(_DIGITS_BY_MISSES)
 """The number of names to try."""

@@ -191,7 +191,7 @@ def _taken_over(verdict: Verdict, swap: Move) -> Verdict:
 def best_of(moves: dict[Move, Verdict], depth: int) -> Verdict:
     """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better.
 
-    All moves have been searched `depth` plies deep, so no unknown move wins within so many plies.
+    All moves have been searched `depth` plies deep, so no unknown move wins within that many plies.
     """
     best = max(moves.values(), key=lambda verdict: verdict.value)
     is_soonest = best.result == 1 and plies_to_end(best.value) <= depth + 1

@@ -104,7 +104,7 @@ class ThreatWins:
         return refuted
 
     def unrefuted(self, state: LineState, moves: dict[Move, Verdict], most: int, limit: Limit) -> dict[Move, Verdict]:
-        """Return the first of the moves, up to so many, after which no such win of the other side is found."""
+        """Return the first of the moves, up to a limit, after which no such win of the other side is found."""
         effort, found = Effort(limit), dict[Move, Verdict]()
         for each, verdict in moves.items():
             if len(found) == most or effort.is_over():

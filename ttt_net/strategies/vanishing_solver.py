@@ -84,7 +84,7 @@ class VanishingSolver:
 
 
 def _as_value(plies: int | None, ply: int) -> int:
-    """Return the value of a move, made at that ply, after which the other side's position ends in so many plies."""
+    """Return the value of a move made at a ply, after which the position of the other side ends in `plies`."""
     if plies is None or ply + 1 + plies > MAX_PLIES:
         return 0
     return WIN - 1 - plies if plies % 2 == 0 else 1 + plies - WIN

@@ -162,7 +162,7 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
 
 
 _ROWS_IN_PERSPECTIVE = 4
-"""Layers lean if their cells have at least so many rows, even if they could be larger side by side without leaning.
+"""Layers lean if their cells have at least this many rows, even if they could be larger side by side without leaning.
 
 In cells of two or three rows, leaning crosses would not be recognised.
 """

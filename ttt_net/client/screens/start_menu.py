@@ -186,7 +186,7 @@ Turn = Callable[[LocalChoices, int], LocalChoices]
 
 
 def _next(items: Sequence[Item], item: Item, by: int) -> Item:
-    """Return the item so many places further, cyclically."""
+    """Return the item a number of places further, cyclically."""
     return items[(items.index(item) + by) % len(items)] if item in items else items[0]
 
 

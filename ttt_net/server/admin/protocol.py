@@ -220,8 +220,8 @@ class Drain(AdminRequest, frozen=True):
 class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
     """Create a tournament of the host; the reply is a `TournamentSheet`. The fields are those of `organise`, and more.
 
-    `per_address`: from an address where somebody has entered, so many players may connect, even if the server's limits
-    are lower. `spare`: a connected bot that plays while the number of players is odd.
+    `per_address`: from an address where somebody has entered, this many players may connect, even if the limits of
+    the server are lower. `spare`: a connected bot that plays while the number of players is odd.
     """
 
     role = "host"

@@ -96,7 +96,7 @@ class RateLimiter:
         """Used amounts of `TOLD` limits, by player or address, for the other nodes; None without a cluster."""
 
     def crowds_are(self, crowds: Mapping[str, int]) -> None:
-        """Raise the limits of these addresses to those of so many players, where the usual ones are lower."""
+        """Raise the limits of these addresses to those of this many players, where the usual ones are lower."""
         changed = crowds.items() ^ self._crowds.items()
         self._crowds = dict(crowds)
         for (address, _), act in product(changed, _ALL_ACTS):

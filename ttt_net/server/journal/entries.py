@@ -321,7 +321,7 @@ class PackMatches(JournalEntry, frozen=True, tag=True):
 
     before_ms: int
     most: int
-    """Once the packed matches have so many plies, the rest waits for the next entry."""
+    """Once the packed matches have this many plies, the rest waits for the next entry."""
 
 
 class UnsettleRatings(JournalEntry, frozen=True, tag=True):

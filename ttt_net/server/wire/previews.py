@@ -27,7 +27,7 @@ _INVITED = re.compile(r"(/pictures)?/j(?:/([a-z0-9:,+]{1,40})\.png|\?([a-z0-9:,+
 _SIZE = 600, 315
 """Width and height of a picture: what chats show as a large preview."""
 _FINE = 2
-"""Pictures are drawn so many times larger, and then made smaller, so that edges are smooth."""
+"""Pictures are drawn this many times larger, and then made smaller, so that edges are smooth."""
 _SHOWN_ELSEWHERE = {"Cross-Origin-Resource-Policy": "cross-origin"}
 _MARGIN = 20
 _FEWEST_STONES = 9
