@@ -129,6 +129,19 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
             "you had to block at i9 or h6: they had three in a row with both ends open.",
             id="fours of one's own are no blocks",
         ),
+        pytest.param(
+            "f6 m5 a1 k5 d4 e5 f4 g4 d5 d6 g5 h6 e7 d8 e3 f3 f2 c5 d2 c1 e2 c2 c4 d3 f7 e6 i5 j6 i3 h4 i4 i6 h7 k6 g6 "
+            "l6",
+            33,
+            "f5 was better: after this they reach two threats at once with k6.",
+            id="no block is asked for where each loses",
+        ),
+        pytest.param(
+            "k2 i7 m1 j8 h5 i9 i4 j3 h8 k7 h10 j7 h7 j9 h9 h6 h11",
+            14,
+            "you had to block at h9 or h6: they had three in one line that is open on both sides.",
+            id="an open row has all marks that two of its lines share",
+        ),
     ],
 )
 def test_a_lesson_of_gomoku_names_the_move_that_lost(text: str, ply: int, sentence: str) -> None:

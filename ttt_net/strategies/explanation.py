@@ -5,7 +5,7 @@ Mistakes that a beginner could have seen come before those that only a search fi
 
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 from ttt_net.games import Game, Move, Side
@@ -358,20 +358,17 @@ def row_of_double_threat(game: LineGame, stones: int, threat: DoubleThreat) -> M
     """Return which open row a double threat makes longer, or None if none."""
     after = stones | 1 << threat.move
     completed = [
-        line for cell in threat.cells for line in game.lines_through[cell] if line & ~(1 << cell) & ~after == 0
+        (cell, line) for cell in threat.cells for line in game.lines_through[cell] if line & ~(1 << cell) & ~after == 0
     ]
-    by_step, whole = dict[int, int](), dict[int, int]()
-    for line in completed:
-        step = step_of(line)
-        by_step[step] = by_step.get(step, line) & line
-        whole[step] = line
-    open_rows = [step for step in by_step if sum(step_of(line) == step for line in completed) > 1]
-    for step in open_rows:
-        marks = by_step[step] & stones
-        if marks.bit_count() >= 2:
-            run = is_run(marks, whole[step])
-            return MarkRow(marks.bit_count(), run, is_open=True, cells=list_cells(marks))
-    return None
+    rows = [
+        (line & another & stones, line)
+        for (cell, line), (other, another) in combinations(completed, 2)
+        if cell != other and step_of(line) == step_of(another)
+    ]
+    marks, line = max(rows, key=lambda row: row[0].bit_count(), default=(0, 0))
+    if marks.bit_count() < 2:
+        return None
+    return MarkRow(marks.bit_count(), is_run(marks, line), is_open=True, cells=list_cells(marks))
 
 
 def step_of(line: int) -> int:
@@ -444,9 +441,17 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
         return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line), line[:1])
     if value == LOSS_IN_4 and sound:
         around = {cell for each in sight.their_double_threats for cell in (each.move, *each.cells)}
-        sound = tuple(other for other in sound if other in around) or sound  # a four of one's own only delays
-        return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
+        stops = tuple(other for other in sound if other in around)
+        if stops or not _has_open_rows(game, state):  # there, fours of one's own only delay
+            sound = stops or sound
+            return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
     return _overlooked_double(game, sight) if sight.double_threats and value != WIN_IN_3 else None
+
+
+def _has_open_rows(game: Game[S], state: S) -> bool:
+    """Tell whether it is five in a row on a flat board, where a double threat is answered by a mark in its lines."""
+    inner, _ = beneath(game, state)
+    return is_line_game(inner) and inner.k >= 5 and len(inner.shape) == 2 and not inner.gravity
 
 
 def _completed_line(game: Game[S], state: S, move: Move, sound: tuple[Move, ...]) -> Mistake | None:
