@@ -2,6 +2,7 @@
 
 import logging
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -267,6 +268,17 @@ def test_a_game_that_blocks_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(Refusal, match=r"more than") as refused:
         game.advance(state, 2)
     assert refused.value.code is Code.GAME_FAULT
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs alarms")
+def test_a_pause_of_the_whole_process_during_a_move_is_no_fault_of_the_game() -> None:
+    def pause(good: Game[Any], state: Any) -> Any:
+        signal.raise_signal(signal.SIGALRM)  # after a pause, one alarm is overdue
+        return good.annotations(state)
+
+    game = OutsideGame(faulty(annotations=late(pause, "annotations")))
+    state = game.advance(game.advance(game.initial, 0), 1)
+    assert game.to_move(game.advance(state, 2)) == 1
 
 
 def test_a_repeatedly_slow_game_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
