@@ -253,6 +253,19 @@ class Turns:
         self._handle.cancel()
 
 
+class Served(asyncio.Protocol):
+    """The server's end of a connection, which is in a set while it is open."""
+
+    def __init__(self, served: set[asyncio.Protocol]) -> None:
+        self._served = served
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._served.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._served.remove(self)
+
+
 @asynccontextmanager
 async def accepting(
     is_shut_to: Callable[[str], bool], waiting: int, arrivals: int = 1_000, clock: Clock | None = None
@@ -261,7 +274,7 @@ async def accepting(
 
     At its end nothing of the acceptor may be left in the loop.
     """
-    made: Counter[int] = Counter()
+    made, served = Counter[int](), set[asyncio.Protocol]()
     listening = listen("127.0.0.1", 0)
     loop, number = asyncio.get_running_loop(), listening.fileno()
 
@@ -274,7 +287,7 @@ async def accepting(
 
     def protocol() -> asyncio.Protocol:
         made[turns.now] += 1
-        return asyncio.Protocol()
+        return Served(served)
 
     try:
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
@@ -289,6 +302,7 @@ async def accepting(
         turns.stop()
         for caller in callers:
             caller.close()
+        await until(lambda: not served)
 
 
 async def test_of_a_hundred_simultaneous_connections_each_turn_of_the_loop_accepts_a_few() -> None:
