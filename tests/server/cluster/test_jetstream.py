@@ -289,7 +289,11 @@ async def test_missed_batches_are_fetched_even_if_an_answer_is_lost(monkeypatch:
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         log = JetStreamLog(JetStreamParts(client, losing, ObjectStore("t", "t", losing), "t", b"", AsyncMock()), tasks)
         assert await following(log).one() == (1, b"a")
-        assert losing.asked[:4] == ["end", "end", "batch 1", "batch 1"]
+        (first, ends), (second, batches) = [(asked, len([*each])) for asked, each in itertools.groupby(losing.asked)][
+            :2
+        ]
+        assert (first, second) == ("end", "batch 1")
+        assert min(ends, batches) >= 2, "asked again; a busy machine may ask once more"
         log.cancel()
 
 
