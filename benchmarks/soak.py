@@ -112,8 +112,8 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 ROOT = Path(__file__).parent.parent
 GAMES = ("tictactoe", "connect4", "tictactoe3d", "ultimate")
 _SAMPLE_S = 5.0
-_LEAVING_S = 30.0
-"""How long until nothing may be left: frozen links are noticed, and the journal answers."""
+_LEAVING_S = 60.0
+"""How long until nothing may be left: frozen links are noticed, and the journal answers, on a busy machine too."""
 
 READER_DESCRIPTORS = 2
 """The tables and their log, which the thread for questions about the past opens with the first question."""
@@ -170,10 +170,10 @@ class Watch:
             at_s = time.monotonic() - self._since_s
             return Sample(at_s, resident_bytes(self._pid), open_descriptors(self._pid), report)
 
-    async def until_empty(self) -> Sample:
-        """Wait until nobody is left, or for as long as that may take; return the last sample."""
+    async def until_empty(self, first: Sample) -> Sample:
+        """Wait until nothing is left, or for as long as that may take; return the last sample."""
         end_s = time.monotonic() + _LEAVING_S
-        while (last := await self.look()).report.connections or last.report.tables or last.report.jobs:
+        while left_in(last := await self.look(), first) or last.report.jobs:
             if time.monotonic() > end_s:
                 break
             await asyncio.sleep(0.5)
@@ -245,6 +245,19 @@ def slope_mib_per_h(samples: list[Sample]) -> float:
     return above / below * 3_600 / 2**20
 
 
+def left_in(last: Sample, first: Sample) -> list[str]:
+    """Return what is left of the players, compared with the server before."""
+    left = last.report
+    counts = (
+        ("connections", left.connections, 0),
+        ("sessions", left.people + left.bots, 0),
+        ("tables", left.tables, 0),
+        ("tasks", left.tasks, first.report.tasks),
+        ("descriptors", last.descriptors, first.descriptors + READER_DESCRIPTORS),
+    )
+    return [f"{what}: {count}, at most {most} were expected" for what, count, most in counts if count > most]
+
+
 def errors_in(log: Path) -> list[str]:
     """Return the lines of the log that tell of errors, and those that are none of the log's."""
     lines = log.read_text().splitlines()
@@ -263,23 +276,15 @@ async def soak(scale: Scale, folder: Path) -> list[str]:
             link = await play(scale, port, watch, rng)
             used = cost(server.pid).since(before)
             busy = watch.samples[1:]
-            last = await watch.until_empty()
+            last = await watch.until_empty(first)
             server.send_signal(signal.SIGTERM)
             code = await asyncio.wait_for(server.wait(), 10)
     print_table(scale, first, busy, last, link, used.cpu_ns)
-    found = errors_in(folder / "log")
-    left = last.report
-    for what, count, most in (
-        ("connections", left.connections, 0),
-        ("sessions", left.people + left.bots, 0),
-        ("tables", left.tables, 0),
-        ("tasks", left.tasks, first.report.tasks),
-        ("descriptors", last.descriptors, first.descriptors + READER_DESCRIPTORS),
-        ("failures of the journal", left.failures, 0),
-        ("exit code", code, 0),
-    ):
-        if count > most:
-            found.append(f"{what}: {count}, at most {most} were expected")
+    found = errors_in(folder / "log") + left_in(last, first)
+    if last.report.failures:
+        found.append(f"failures of the journal: {last.report.failures}")
+    if code:
+        found.append(f"exit code: {code}")
     return found
 
 
