@@ -96,7 +96,7 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
 """Requests that continue a match or end something. They are cheap or have separate limits, so players whose address has
 used up its share of computing time may still send them."""
 
-_REST_S = 1.0
+REST_S = 1.0
 """How long to stop reading a connection of a player without a match after rejecting a request because of its share."""
 _OVER_WITH_ADDRESS = 9
 """How many frames a frame of an address over its limit counts as.
@@ -401,7 +401,7 @@ class Hub:
         except Refusal:
             connection.meter(_OVER_WITH_ADDRESS)
             if not (isinstance(connection.session, Session) and connection.session.live):
-                connection.rest(_REST_S)
+                connection.rest(REST_S)
             raise
 
     def _hold(self, connection: Connection, text: str) -> None:

@@ -379,9 +379,9 @@ def is_answered(digit: str, picture: str) -> bool:
     return "Your turn" in picture and digit not in free_digits(picture)
 
 
-def is_alone(picture: str) -> bool:
-    """Tell whether somebody looks for a person, and for five seconds or more has found none."""
-    return "Looking for a person: Tic-tac-toe" in picture or "Nobody yet. Press b to play Tic-tac-toe" in picture
+def is_alone(picture: str, game: str = "Tic-tac-toe") -> bool:
+    """Tell whether somebody looks for a person, and maybe for five seconds or more has found none."""
+    return f"Looking for a person: {game}" in picture or f"Nobody yet. Press b to play {game}" in picture
 
 
 def test_two_players_meet_by_a_seek_and_chat_while_a_third_watches(
@@ -429,7 +429,7 @@ def test_people_are_paired_first_and_a_lonely_one_plays_a_bot_with_one_key(
     cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
     assert "random [bot]" in cid.picture
     dan = open_terminal(real_server.address, "--name", "Dan", "--game", "gomoku")
-    dan.shows("Looking for a person: Gomoku")
+    dan.comes_to(partial(is_alone, game="Gomoku"), "that Dan waits")
     cid.shows("Your turn")
     for _ in range(2 if "X Cid" in cid.picture else 1):  # after three moves there is something to draw
         free = next(digit for digit in "4628" if digit in free_digits(cid.picture))

@@ -16,6 +16,7 @@ from tests.server.encrypted_peer import Authority
 from tests.server.peer import CLOSE, HANDSHAKE, TEXT, client_frame
 from tests.server.running import running, until
 from ttt_net.errors import Closing, Refusal
+from ttt_net.server import hub
 from ttt_net.server.admission import fair_shares
 from ttt_net.server.admission.client_address import network_of, wider_networks
 from ttt_net.server.admission.fair_shares import SETTLED_MS, Account, FairShares
@@ -397,7 +398,10 @@ async def test_connections_of_an_address_that_used_much_wait_for_their_turn(
         await bob.ok("ping")
 
 
-async def test_a_connection_that_is_refused_for_its_share_is_not_read_for_a_while(tmp_path: Path) -> None:
+async def test_a_connection_that_is_refused_for_its_share_is_not_read_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "REST_S", 3_600.0)
     price = Price()
     async with running(tmp_path, metered(), cost_s=price) as server:
         server.clock.stand_still()
