@@ -34,9 +34,15 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
         made.close()
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a machine that has much else to do be no unknown outcome, where no server dies."""
+    for name in ("PATIENCE_S", "STALL_S"):
+        monkeypatch.setattr(jetstream, name, WAIT_S)
+
+
 @pytest.fixture(params=BACKENDS)
-async def cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
-    monkeypatch.setattr(jetstream, "PATIENCE_S", WAIT_S)  # a machine that has much else to do is no unknown outcome
+async def cluster(request: pytest.FixtureRequest, patient: None) -> AsyncIterator[Cluster]:
     made = BACKENDS[request.param](request)
     yield made
     await made.end()
