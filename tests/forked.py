@@ -31,7 +31,7 @@ _LOADED = (
     "ttt_net.server.serving",
     "ttt_net.client.online_play",
     "ttt_net.client.lines.line_client",
-    "ttt_net.client.bot_mode",
+    "ttt_net.client.bot.seats",
     "ttt_net.client.local.local_connection",
     "ttt_net.client.local.local_matches",
     "ttt_net.client.local.seated_strategies",

@@ -108,8 +108,8 @@ INSIDE = {
         saved_matches world display words
         screens.screen screens.offers screens.tournament_screen screens.lobby_screen screens.people screens.advice
         screens.board_play screens.replay_screen screens.rules_screen screens screens.registry
-        update act client_controller drawing terminal lines bot inquire
-        server_link online_play bot_mode local client_main
+        update act client_controller drawing terminal lines server_link bot inquire online_play
+        local client_main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it.

@@ -135,7 +135,7 @@ def client(*names: str) -> set[str]:
 
 
 SCREEN = {"prompt_toolkit", *client("terminal.loop", "terminal.painter", "terminal.canvas")}
-BOT = {"ttt_net.strategies", *client("bot", "bot_mode")}
+BOT = {"ttt_net.strategies", *client("bot")}
 NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
 
 
@@ -154,7 +154,7 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
             {"prompt_toolkit", "zeroconf", *BOT, *client("lines.line_client", "inquire")},
         ),
         (["ttt_net.client.online_play", "ttt_net.client.lines.line_client"], {*BOT, *SCREEN, *client("inquire")}),
-        (["ttt_net.client.bot_mode"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquire")}),
+        (["ttt_net.client.bot.seats"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquire")}),
         (["ttt_net.client.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
     ],
     ids=lambda value: value[-1].rpartition(".")[2] if isinstance(value, list) else "",

@@ -63,12 +63,13 @@ class _Later:
 
 
 if TYPE_CHECKING:
-    from ttt_net.client import bot_mode, inquire, online_play, remembered, saved_matches, server_link
+    from ttt_net.client import inquire, online_play, remembered, saved_matches, server_link
+    from ttt_net.client.bot import seats
     from ttt_net.client.lines import line_client
     from ttt_net.client.local import local_connection, local_matches, seated_strategies
     from ttt_net.client.terminal import canvas, keyboard, loop
 else:
-    bot_mode, inquire = _Later("ttt_net.client.bot_mode"), _Later("ttt_net.client.inquire")
+    seats, inquire = _Later("ttt_net.client.bot.seats"), _Later("ttt_net.client.inquire")
     online_play = _Later("ttt_net.client.online_play")
     remembered, saved_matches = _Later("ttt_net.client.remembered"), _Later("ttt_net.client.saved_matches")
     server_link = _Later("ttt_net.client.server_link")
@@ -94,7 +95,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         if options.engines is not None:
             return _seat(options, options.engines)
         if options.bot is not None:
-            bot_mode.check(options.bot, options.level)  # before saying where it would connect
+            seats.check(options.bot, options.level)  # before saying where it would connect
         before: Place | None = None
         while not isinstance(left := _play(options, serve, before), int):
             before = left
@@ -162,7 +163,7 @@ def _reported(options: Options, ending: Ending) -> int | None:
 def _seat(options: Options, engines: EngineOptions) -> int:
     if not options.is_address_given:
         complain(f"no address was given; joining {options.server}")
-    return report(options, bot_mode.play_engines(_with_pin(options), engines))
+    return report(options, seats.play_engines(_with_pin(options), engines))
 
 
 def _written_down(text: str) -> str:
@@ -226,7 +227,7 @@ def _run(options: Options) -> int | None:
 
 def _mode_of(options: Options) -> Callable[[Options, Identity], Ending]:
     if options.bot is not None:
-        return bot_mode.play
+        return seats.play
     return _play_on_screen if is_on_screen(options) else _play_in_lines
 
 
