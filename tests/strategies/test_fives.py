@@ -234,6 +234,32 @@ def test_a_move_after_which_they_win_by_fours_and_threes_is_not_played_if_anothe
     assert value == len(line) + 1 - WIN
 
 
+def test_the_next_search_of_a_match_goes_on_with_the_table_of_the_last() -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    state, player, deeper = after_names(game, "h8 i9 i7 g9 g7"), find_strategy("alphabeta", seed=1), 0
+    for _ in range(4):
+        choice = player(game, state, Limit(nodes=20_000))
+        deeper += (
+            choice.counts.depth - find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=20_000)).counts.depth
+        )
+        for move in choice.line[:2]:
+            state = game.result(state, move)
+    assert deeper > 0
+
+
+def test_a_search_is_not_influenced_by_another_match_or_a_limit_of_depth() -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    player, fresh = find_strategy("alphabeta", seed=1), find_strategy("alphabeta", seed=1)
+    state = after_names(game, "h8 i9 i7 g9 g7")
+    expected = fresh(game, state, Limit(nodes=5_000)), fresh(game, state, Limit(depth=3))
+    player(game, after_names(game, "h8 i8 i7"), Limit(nodes=5_000))
+    chosen = player(game, state, Limit(nodes=5_000)), player(game, state, Limit(depth=3))
+    for each, other in zip(chosen, expected, strict=True):
+        assert each._replace(counts=each.counts._replace(ms=0)) == other._replace(counts=other.counts._replace(ms=0))
+
+
 def test_a_limit_of_depth_is_one_of_plies_and_leaves_out_runs_of_fours() -> None:
     game = line_game("gomoku")
     engine.load(game)

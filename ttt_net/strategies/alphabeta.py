@@ -244,6 +244,8 @@ class AlphaBeta:
         self._rng = rng
         self._solver = Connect4Solver()
         self._tree: PlayoutTree | None = None
+        self._last: tuple[object, Search[Any]] | None = None
+        """The position of the last search, and that search."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -275,7 +277,10 @@ class AlphaBeta:
             choice = self._meanwhile(game, state, effort)
         if choice is None:
             spent = effort.counts()
-            choice = deepening(game, limit.rest(spent), self._rng).choose(state)
+            earlier = self._last[1] if self._last is not None and _goes_on(self._last[0], state) else None
+            deeper = deepening(game, limit.rest(spent), self._rng, earlier)
+            self._last = (state, deeper.search) if is_large(game) and game.k == 5 and limit.depth is None else None
+            choice = deeper.choose(state)
             choice = choice._replace(counts=spent.and_then(choice.counts))
         return choice
 
@@ -327,10 +332,20 @@ def _proved(game: LineGame, state: LineState, effort: Effort) -> Choice | None:
     return Choice(move, value, line, effort.counts(), exact=True)
 
 
-def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:
-    """Return a new search of the game: a compiled one, if it exists and loads in time; else the plain one."""
+def _goes_on(before: object, state: object) -> bool:
+    """Tell whether a position came from an earlier one by further marks, as in the same match."""
+    if not isinstance(before, LineState) or not isinstance(state, LineState):
+        return False
+    return before.ply < state.ply and not (before.first & ~state.first or before.second & ~state.second)
+
+
+def deepening(game: Game[S], limit: Limit, rng: random.Random, earlier: Search[Any] | None = None) -> Deepening[S]:
+    """Return a new search of the game: a compiled one, if it exists and loads in time; else the plain one.
+
+    It may go on with what an `earlier` one of the same match has found.
+    """
     effort = Effort(limit)
-    compiled: Search[Any] | None = line_search(game, effort, rng)
+    compiled: Search[Any] | None = line_search(game, effort, rng, earlier)
     return Deepening(game, compiled or PlainSearch(game, effort, rng), limit)
 
 

@@ -255,13 +255,22 @@ def _own(playouts: Playouts, initial: object) -> "Future[Callable[..., int] | No
     return future
 
 
-def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | FivesSearch | None":
-    """Return a new compiled alpha-beta search, if the game has one, numba is installed and it loads in time."""
+def line_search(
+    game: Game[Any], effort: Effort, rng: random.Random, earlier: object = None
+) -> "LineSearch | FoursSearch | FivesSearch | None":
+    """Return a new compiled alpha-beta search, if the game has one, numba is installed and it loads in time.
+
+    It goes on with what an `earlier` search of the same match has found, if both have no limit of depth.
+    """
     name = LINES if is_compiled(game) else _large(game) if is_large(game) else None
     if name is None or not is_installed() or (module := _in_time(name, effort)) is None:
         return None
-    made = {LINES: "LineSearch", FOURS: "FoursSearch", FIVES: "FivesSearch"}[name]
-    search: LineSearch | FoursSearch | FivesSearch = getattr(module, made)(game, effort, rng)
+    if name == FIVES:
+        is_kept = isinstance(earlier, module.FivesSearch) and earlier.game is game and effort.max_depth is None
+        fives: FivesSearch = module.FivesSearch(game, effort, rng, earlier if is_kept else None)
+        return fives
+    made = {LINES: "LineSearch", FOURS: "FoursSearch"}[name]
+    search: LineSearch | FoursSearch = getattr(module, made)(game, effort, rng)
     return search
 
 

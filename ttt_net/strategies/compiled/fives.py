@@ -31,6 +31,7 @@ from ttt_net.strategies.compiled.kit import (
     COMPLETE,
     CUTS,
     GUESSES,
+    HITS,
     INFINITY,
     LOWER,
     NO_MOVE,
@@ -575,19 +576,27 @@ AT_ROOT_REDUCED_AFTER, AT_ROOT_MUCH_REDUCED_AFTER, AT_ROOT_REDUCED_FROM = 6, 20,
 
 
 class FivesSearch(CompiledSearch):
-    """A search of five in a row on a large board."""
+    """A search of five in a row on a large board; the next one can go on with its table."""
 
     exact_plies: int | None = 5
     """A win in one or three is never overlooked; so a win in five is the soonest."""
 
-    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+    def __init__(
+        self, game: LineGame, effort: Effort, rng: random.Random, earlier: "FivesSearch | None" = None
+    ) -> None:
+        """Begin with what an `earlier` search of the same game has found, which must not be used any more."""
         del rng  # its order of moves follows from the position
-        block = np.zeros(BLOCK_WORDS, dtype=np.uint64)
-        board = empty_board(game)
-        block[: len(board)] = board
+        if earlier is None:
+            block = np.zeros(BLOCK_WORDS, dtype=np.uint64)
+            board = empty_board(game)
+            block[: len(board)] = board
+            self.hold = HeldPosition(game, shapes.mark, block).hold
+        else:
+            block, self.hold = earlier.block, earlier.hold
+            block[[NODES, GUESSES, CUTS, HITS]] = 0
+            block[HISTORY:STOPS] >>= ONE
         block[BUDGET] = effort.max_nodes
         block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
-        self.hold = HeldPosition(game, shapes.mark, block).hold
         functions = Kernel(win_by_fours, search, best_move, PLAY)
         super().__init__(game, effort, functions, block, self.hold)
         self._looked_at = 0
