@@ -22,7 +22,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.games import Move, find_game
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record
-from ttt_net.matches.analysis_processes import COACH
+from ttt_net.matches.analyses import COACH
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.analysis import Kept
 from ttt_net.strategies.coaching import answer

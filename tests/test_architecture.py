@@ -90,7 +90,7 @@ INSIDE = {
         explanation hints review coaching
     """,
     "engines": "launch settings external",
-    "matches": "description match analysis_processes referee study",
+    "matches": "description match referee analyses",
     "pairing": "seeks lobby",
     "tournaments": "schedules standings swiss tournament director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",

@@ -25,7 +25,7 @@ from ttt_net.games import find_game
 from ttt_net.games.game import EMPTY, Game, Move
 from ttt_net.games.notation import draw_diagram, read_move
 from ttt_net.games.records import Record, result_of, write_clock
-from ttt_net.matches.analysis_processes import JudgedMove, described
+from ttt_net.matches.analyses import JudgedMove, described
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import review
 from ttt_net.text import counted

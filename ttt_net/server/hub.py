@@ -16,8 +16,8 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.matches.analyses import describe_study
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
-from ttt_net.matches.study import describe_study
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts import (
     AccountRequest,

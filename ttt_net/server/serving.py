@@ -26,7 +26,7 @@ from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import Closing, ConfigurationError
 from ttt_net.games.catalogue import outside
-from ttt_net.matches.analysis_processes import COACH
+from ttt_net.matches.analyses import COACH
 from ttt_net.names.filtered import WORDS_FILE
 from ttt_net.networks import is_loopback
 from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener, private_token

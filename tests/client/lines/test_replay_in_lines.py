@@ -18,7 +18,7 @@ from ttt_net.client.screens import replay_screen
 from ttt_net.client.screens.replay_screen import seen_at
 from ttt_net.client.update import update
 from ttt_net.client.world import World
-from ttt_net.matches.study import describe_study
+from ttt_net.matches.analyses import describe_study
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
-from ttt_net.matches.analysis_processes import COACH
+from ttt_net.matches.analyses import COACH
 from ttt_net.server.matchmaking import lobby_feed, match_registry, tournament_service
 from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.tournaments.director import MAX_REST_S

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.matches.analysis_processes import COACH, has_engine
+from ttt_net.matches.analyses import COACH, has_engine
 from ttt_net.server.rooms import coach
 from ttt_net.server.settings.configuration import Limits
 

@@ -13,7 +13,7 @@ from tests.server.house import Caller
 from tests.server.matchmaking.parlour import Parlour, shown
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.matches.analysis_processes import COMMAND
+from ttt_net.matches.analyses import COMMAND
 from ttt_net.server.rooms import coach
 from ttt_net.server.rooms.coach import (
     ANALYSIS_GRACE_S,

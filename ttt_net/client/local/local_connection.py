@@ -34,7 +34,7 @@ from ttt_net.command_line import beside_us
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason
 from ttt_net.games.records import write_record
-from ttt_net.matches.analysis_processes import (
+from ttt_net.matches.analyses import (
     COACH,
     COMMAND,
     LEAST_MOVES,

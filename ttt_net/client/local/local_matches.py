@@ -14,9 +14,9 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
+from ttt_net.matches.analyses import describe_study
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.matches.match import Match, record_of
-from ttt_net.matches.study import describe_study
 from ttt_net.sdk.bots import is_drawable
 
 MAX_POSITIONS = 32

@@ -21,7 +21,7 @@ from ttt_net import messages as wire
 from ttt_net.command_line import beside_us
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
-from ttt_net.matches.analysis_processes import (
+from ttt_net.matches.analyses import (
     COMMAND,
     LEAST_MOVES,
     described,
