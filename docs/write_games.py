@@ -10,8 +10,7 @@ from ttt_net.games import Game, Reason, find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
 from ttt_net.games.notation import draw_diagram, read_move, write_position
 from ttt_net.games.records import read_record, write_record
-from ttt_net.games.rules import draw_example, find_rules, play_example
-from ttt_net.games.values import UNKNOWN, known_value
+from ttt_net.games.rules import UNKNOWN, draw_example, find_rules, known_value, play_example
 
 HERE = Path(__file__).parent
 SIGNS = {"the first player wins": "+", "the second player wins": "−", "draw": "=", UNKNOWN: ""}

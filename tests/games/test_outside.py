@@ -20,8 +20,7 @@ from ttt_net.games.game import Annotations, Counter, Face, Note
 from ttt_net.games.notation import draw_diagram
 from ttt_net.games.outside import OutsideGame
 from ttt_net.games.records import read_record, write_record
-from ttt_net.games.rules import find_rules
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.rules import find_rules, is_always_casual
 from ttt_net.matches.description import describe_game, describe_position, describe_rules
 from ttt_net.matches.match import Match, match_data, record_of, write_text
 from ttt_net.matches.referee import decide

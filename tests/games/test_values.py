@@ -8,7 +8,7 @@ from ttt_net.games import find_game, game_name
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.game import Game
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.values import DRAW, FIRST, SECOND, UNKNOWN, is_always_casual, known_value
+from ttt_net.games.rules import DRAW, FIRST, SECOND, UNKNOWN, is_always_casual, known_value
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.strategies.strategy import WIN
 from ttt_net.strategies.vanishing_solver import VanishingSolver

@@ -8,7 +8,7 @@ import pytest
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import line_game, random_state
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.values import DRAW, FIRST, known_value
+from ttt_net.games.rules import DRAW, FIRST, known_value
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.analysis import analyse
 from ttt_net.strategies.strategy import WIN, Effort, Stopped

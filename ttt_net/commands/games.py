@@ -8,7 +8,7 @@ from rich.table import Table
 
 from ttt_net.games.catalogue import MAX_SIDE, find_game, names, swappable
 from ttt_net.games.game import Game
-from ttt_net.games.values import known_value
+from ttt_net.games.rules import known_value
 
 
 def add_games_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.games.catalogue import SWAP, outside
-from ttt_net.games.values import is_always_casual, never_rated
+from ttt_net.games.rules import is_always_casual, never_rated
 from ttt_net.matches.description import checked_mistake, day_of
 from ttt_net.names import TRIES, checked_name, is_like_an_office, made_up_name
 from ttt_net.names.filtered import FilteredWords

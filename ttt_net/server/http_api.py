@@ -23,7 +23,7 @@ from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.catalogue import may_swap, names
-from ttt_net.games.values import is_always_casual, never_rated
+from ttt_net.games.rules import is_always_casual, never_rated
 from ttt_net.matches.match import MatchData
 from ttt_net.server.journal import Asker, PastQuestion, queries
 from ttt_net.server.journal.past import MatchPage, PastAnswer

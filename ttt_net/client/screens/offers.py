@@ -50,7 +50,7 @@ from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.rules import is_always_casual
 from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
 from ttt_net.messages import (
     AddedGame,

@@ -40,7 +40,7 @@ from ttt_net.client.screens.screen import (
 from ttt_net.client.screens.tournament_screen import played_tournament
 from ttt_net.clock import speed as speed_of
 from ttt_net.games.catalogue import NAMES
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.rules import is_always_casual
 from ttt_net.messages import (
     BlockList,
     BlockRequest,

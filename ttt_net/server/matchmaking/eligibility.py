@@ -6,7 +6,7 @@ from itertools import islice
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import game_name
-from ttt_net.games.values import is_always_casual, never_rated
+from ttt_net.games.rules import is_always_casual, never_rated
 from ttt_net.pairing.seeks import Opponents, Seek
 from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId

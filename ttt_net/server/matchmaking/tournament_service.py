@@ -21,7 +21,7 @@ from msgspec import Struct
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.games import find_game, game_name
-from ttt_net.games.values import UNEVEN
+from ttt_net.games.rules import UNEVEN
 from ttt_net.messages import PlayerInfo, TournamentPlace
 from ttt_net.pairing.lobby import CODE_LETTERS
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES

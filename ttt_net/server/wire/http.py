@@ -33,7 +33,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import may_swap, names
 from ttt_net.games.line import LineGame
-from ttt_net.games.values import is_always_casual
+from ttt_net.games.rules import is_always_casual
 from ttt_net.matches.description import describe_coming_puzzles
 from ttt_net.messages import encode, refused
 from ttt_net.networks import is_address
