@@ -162,17 +162,6 @@ def test_of_several_rematches_the_oldest_is_played() -> None:
     assert {frozenset(board) for board in proposal.boards} == {frozenset((1, 3)), frozenset((2, 4))}
 
 
-def test_siblings_do_not_meet_unless_nobody_else_is_left() -> None:
-    siblings = [frozenset((1, 3))]
-    players = swiss_players(range(1, 5), [])
-    proposal = pair_round(players, library, forbidden=siblings)
-    assert frozenset((1, 3)) not in {frozenset(board) for board in proposal.boards}
-    two = swiss_players([1, 3], [])
-    alone = pair_round(two, library, forbidden=siblings)
-    assert alone.strictness is Strictness.FORBIDDEN
-    assert broken_laws(two, alone._replace(strictness=Strictness.ALL), forbidden=siblings) == ["1 and 3 must not meet"]
-
-
 def test_a_proposal_that_breaks_a_law_is_found() -> None:
     results = [RoundResult(1, 1, 2, (2, 0)), RoundResult(1, 3, 4, (2, 0)), RoundResult(2, 1, 3, (1, 1))]
     players = swiss_players([1, 2, 3, 4, 5], results, [RoundOff(1, 5, 2)])

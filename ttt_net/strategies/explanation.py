@@ -271,13 +271,13 @@ class Explanation(NamedTuple):
         return {name: value for name, value in found.items() if value}
 
 
-def listed(names: tuple[str, ...], joint: str = "or") -> str:
+def listed(names: tuple[str, ...]) -> str:
     """Return names as a sentence has them, a few of many: `a1, b2 or c3`."""
     few = list(names[:MOST_NAMED])
     if len(names) > MOST_NAMED:
         others = len(names) - MOST_NAMED
         few.append(f"{others} other{'s' * (others > 1)}")
-    return f" {joint} ".join(filter(None, (", ".join(few[:-1]), *few[-1:])))
+    return " or ".join(filter(None, (", ".join(few[:-1]), *few[-1:])))
 
 
 def _in_columns(names: tuple[str, ...]) -> str:
@@ -306,9 +306,9 @@ def names_of(game: Game[Any], moves: Sequence[Move]) -> tuple[str, ...]:
     return tuple(game.move_names[move] for move in moves)
 
 
-def named(game: Game[Any], moves: Sequence[Move], joint: str = "or") -> str:
+def named(game: Game[Any], moves: Sequence[Move]) -> str:
     """Return moves as a sentence names them, a few of many: `a1, b2 or c3`."""
-    return listed(names_of(game, moves), joint)
+    return listed(names_of(game, moves))
 
 
 def row_of_threat(game: LineGame, stones: int, cell: Move) -> MarkRow:

@@ -15,7 +15,7 @@ standard input, and writes the round as JSON to standard output.
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ NEAREST = 16
 _NOBODY = -1
 """The vertex of the bye."""
 _SCORE, _SIDES, _HALVES = 1_000_000, 20_000, 900
-_BYE, _FORCED_SIDE, _SECOND_BYE, _REMATCH, _FORBIDDEN = 10**12, 10**16, 10**20, 10**24, 10**30
+_BYE, _FORCED_SIDE, _SECOND_BYE, _REMATCH = 10**12, 10**16, 10**20, 10**24
 """The costs of a bye and of rule violations: each exceeds the total of all lower ones in a round of 1,000 players."""
 _ANY_REMATCH = 1_000
 """The cost of a rematch in addition to its round number, so that few rematches come before old ones."""
@@ -52,8 +52,6 @@ class Strictness(IntEnum):
     SECOND_BYE = 2
     REMATCH = 3
     """The oldest meetings are repeated first."""
-    FORBIDDEN = 4
-    """Pairs that the organiser forbade are allowed."""
 
 
 class SwissPlayer(NamedTuple):
@@ -131,7 +129,6 @@ def pair_round(
     *,
     is_last: bool = False,
     rounds_played: int = 0,
-    forbidden: Collection[frozenset[Entrant]] = (),
 ) -> SwissRound:
     """Return the next round of the players who are present, given in the order of their seeds.
 
@@ -139,7 +136,7 @@ def pair_round(
     """
     if len(players) < 2:
         raise ValueError("a round needs at least two players")
-    field = _Field(players, is_last=is_last, rounds_played=rounds_played, forbidden=forbidden)
+    field = _Field(players, is_last=is_last, rounds_played=rounds_played)
     for strictness in Strictness:
         for reach in (NEAREST, 4 * NEAREST, len(players)) if len(players) > DENSE else (len(players),):
             found = list(matching(field.edges(strictness, reach)))
@@ -154,7 +151,6 @@ def broken_laws(
     *,
     is_last: bool = False,
     rounds_played: int = 0,
-    forbidden: Collection[frozenset[Entrant]] = (),
 ) -> list[str]:
     """Return a sentence for each rule that a proposal breaks beyond its strictness; empty for a valid one.
 
@@ -168,8 +164,6 @@ def broken_laws(
     limit, strictness = _half(rounds_played), proposal.strictness
     for pair in proposal.boards:
         one, other = (known[entrant] for entrant in pair)
-        if strictness < Strictness.FORBIDDEN and frozenset(pair) in forbidden:
-            found.append(f"{one.entrant} and {other.entrant} must not meet")
         if strictness < Strictness.REMATCH and other.entrant in one.met:
             found.append(f"{one.entrant} and {other.entrant} have met")
         is_top = is_last and max(one.score, other.score) > limit
@@ -206,12 +200,10 @@ class _Field:
         *,
         is_last: bool,
         rounds_played: int,
-        forbidden: Collection[frozenset[Entrant]],
     ) -> None:
         seeds = {player.entrant: seed for seed, player in enumerate(players)}
         self._ranked = sorted(players, key=lambda each: (-each.score, seeds[each.entrant]))
         self._is_last, self._limit = is_last, _half(rounds_played)
-        self._forbidden = forbidden
         groups: dict[int, list[Entrant]] = {}
         for player in self._ranked:
             groups.setdefault(player.score, []).append(player.entrant)
@@ -240,10 +232,6 @@ class _Field:
     def _cost(self, one: SwissPlayer, other: SwissPlayer, strictness: Strictness) -> int | None:
         """Return the cost of a pair; None if a rule forbids it."""
         cost = 0
-        if frozenset((one.entrant, other.entrant)) in self._forbidden:
-            if strictness < Strictness.FORBIDDEN:
-                return None
-            cost += _FORBIDDEN
         if other.entrant in one.met:
             if strictness < Strictness.REMATCH:
                 return None
