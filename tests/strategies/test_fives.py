@@ -237,15 +237,11 @@ def test_a_move_after_which_they_win_by_fours_and_threes_is_not_played_if_anothe
 def test_the_next_search_of_a_match_goes_on_with_the_table_of_the_last() -> None:
     game = line_game("gomoku")
     engine.load(game)
-    state, player, deeper = after_names(game, "h8 i9 i7 g9 g7"), find_strategy("alphabeta", seed=1), 0
-    for _ in range(4):
-        choice = player(game, state, Limit(nodes=20_000))
-        deeper += (
-            choice.counts.depth - find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=20_000)).counts.depth
-        )
-        for move in choice.line[:2]:
-            state = game.result(state, move)
-    assert deeper > 0
+    state, player = after_names(game, "h8 i9 i7 g9 g7"), find_strategy("alphabeta", seed=1)
+    for move in player(game, state, Limit(nodes=50_000)).line[:2]:
+        state = game.result(state, move)
+    fresh = find_strategy("alphabeta", seed=1)
+    assert player(game, state, Limit(nodes=500)).counts.hits > fresh(game, state, Limit(nodes=500)).counts.hits
 
 
 def test_a_search_is_not_influenced_by_another_match_or_a_limit_of_depth() -> None:
