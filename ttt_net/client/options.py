@@ -44,8 +44,8 @@ from ttt_net.names import RULE
 from ttt_net.sdk.trust import Trust, trust_of
 from ttt_net.text import clean
 
-FILE = "client.toml"
-_MAX_BYTES = 64 * 1024
+PREFERENCES_FILE = "client.toml"
+_MAX_PREFERENCES_BYTES = 64 * 1024
 THEME_NAMES = ("dark", "light", "contrast", "safe", "paper", "neon")
 """The names of the themes; their colours are loaded later."""
 _SPECIAL = {
@@ -71,7 +71,7 @@ class Preferences(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def path_of_preferences() -> Path:
     """Return the path of the file."""
-    return user_config_path("ttt_net", appauthor=False) / FILE
+    return user_config_path("ttt_net", appauthor=False) / PREFERENCES_FILE
 
 
 def load_preferences() -> Preferences:
@@ -79,7 +79,7 @@ def load_preferences() -> Preferences:
     path = path_of_preferences()
     try:
         with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
+            content = file.read(_MAX_PREFERENCES_BYTES + 1)
     except FileNotFoundError:
         return Preferences()
     except OSError as error:
@@ -95,8 +95,8 @@ def read_preferences(content: bytes, path: Path) -> Preferences:
     import tomllib  # imported here, because only people with such a file need it
 
     try:
-        if len(content) > _MAX_BYTES:
-            raise ConfigurationError(f"{path}: more than {_MAX_BYTES:,} bytes")
+        if len(content) > _MAX_PREFERENCES_BYTES:
+            raise ConfigurationError(f"{path}: more than {_MAX_PREFERENCES_BYTES:,} bytes")
         found = msgspec.convert(tomllib.loads(content.decode()), Preferences)
     except msgspec.ValidationError as error:
         known = ", ".join(Preferences.__struct_fields__)

@@ -234,7 +234,7 @@ def wins(game: Game[S], state: S, move: Move) -> bool:
     return game.is_terminal(after) and game.utility(after, game.to_move(state)) > 0
 
 
-_CHOOSINESS = 4.0
+_STYLED_CHOOSINESS = 4.0
 """How much more a styled player prefers what it likes than people do."""
 
 
@@ -243,7 +243,7 @@ class StyledPlayer:
 
     def __init__(self, name: str, idea: str, style: Style, rng: random.Random) -> None:
         self.name, self.idea, self.style = name, idea, style
-        self._attention = Attention(rng, style, _CHOOSINESS)
+        self._attention = Attention(rng, style, _STYLED_CHOOSINESS)
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays games of lines only."""

@@ -137,13 +137,13 @@ def _loser(board: KnockoutBoard, winner: Entrant | None) -> Entrant | None:
 
 
 PATIENCE_MS = 15_000
-"""The maximal wait before all waiting players are paired."""
+"""The maximal wait in an arena before all waiting players are paired."""
 MIN_CROWD, CROWD_SHARE = 4, 8
 """The number, or the fraction of the field, that must wait before pairing, so that large fields get equal opponents.
 
 If everybody waits, there is nobody to wait for.
 """
-WIN, DRAW = 2, 1
+ARENA_WIN, ARENA_DRAW = 2, 1
 STREAK = 2
 """The number of consecutive wins after which points are doubled."""
 
@@ -171,10 +171,10 @@ def arena_points(results: Iterable[ArenaResult]) -> list[int]:
         factor = 2 if wins >= STREAK else 1
         match result:
             case "win":
-                points.append(WIN * factor)
+                points.append(ARENA_WIN * factor)
                 wins, has_drawn = wins + 1, False
             case "draw":
-                points.append(0 if has_drawn else DRAW * factor)
+                points.append(0 if has_drawn else ARENA_DRAW * factor)
                 wins, has_drawn = 0, True
             case "early_draw":
                 points.append(0)
