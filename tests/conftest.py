@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.forks import pytest_addoption as pytest_addoption
 from tests.forks import pytest_configure as pytest_configure
@@ -93,7 +93,9 @@ LONGEST = (
 Those of the page come before them, because a process keeps its browser from one to the next. All others follow by name.
 """
 
-settings.register_profile("ttt_net", deadline=None, derandomize=REQUIRE_ALL)
+settings.register_profile(
+    "ttt_net", deadline=None, derandomize=REQUIRE_ALL, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ttt_net")
 
 
