@@ -141,9 +141,9 @@ async def test_the_question_of_a_departed_reader_is_dropped(tmp_path: Path) -> N
         archive = server.hub.services.archive
         with server.busy_reader():
             peers = [await server.raw() for _ in range(8)]
-            for peer in peers:
+            for number, peer in enumerate(peers, 1):
                 await peer.send(b"GET /api/matches HTTP/1.1\r\nHost: a\r\n\r\n")
-            await until(lambda: archive.waiting == 8)
+                await until(lambda number=number: archive.waiting == number)  # type: ignore[misc]  # the first runs
             for peer in peers[1:]:
                 peer.close()
             await until(lambda: archive.waiting == 1)
