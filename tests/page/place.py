@@ -40,7 +40,10 @@ def _product_ms(module: str, name: str) -> int:
     return int(found[1])
 
 
-LASTING = (("link.ts", "OPENING_MS"), ("link.ts", "WAIT_MS"), ("actions.ts", "NOTICE_MS"), ("welcome.ts", "ALONE_MS"))
+LASTING = (
+    *(("link.ts", "OPENING_MS"), ("link.ts", "WAIT_MS")),
+    *(("actions.ts", "NOTICE_MS"), ("actions.ts", "BOT_MS"), ("welcome.ts", "ALONE_MS")),
+)
 PATIENT = f"""{{
     const begin = window.setTimeout;
     const lasting = [{", ".join(str(_product_ms(*each)) for each in LASTING)}];
