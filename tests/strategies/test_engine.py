@@ -137,7 +137,7 @@ def test_without_numba_it_plays_on_in_plain_python_and_notes_so_once(
     try:
         with caplog.at_level(logging.INFO):
             for _ in range(2):
-                choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit(ms=500))
+                choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit(depth=3))
                 assert choice.value is not None
                 assert is_decided(choice.value)
         assert [(record.levelname, record.message) for record in caplog.records] == [

@@ -155,8 +155,7 @@ def test_it_keeps_its_limit_and_can_be_cancelled() -> None:
     game = line_game("gomoku")
     state = random_position(game, 12, random.Random(2))
     find_strategy("alphabeta")(game, state, Limit(nodes=1))
-    choice = find_strategy("alphabeta")(game, state, Limit(ms=200))
-    assert choice.counts.ms < 2000
+    assert not find_strategy("alphabeta")(game, state, Limit(ms=200)).exact
     assert find_strategy("alphabeta")(game, state, Limit(cancelled=lambda: True)).counts.depth == 0
     with pytest.raises(Stopped):
         FoursSearch(game, Effort(Limit(nodes=2)), random.Random(1)).forced_win(

@@ -202,8 +202,8 @@ def test_e_any_other_move_loses(tictactoe: Game[Any], oracle: Oracle) -> None:
 
 
 def test_e_the_first_move_takes_no_noticeable_time(tictactoe: Game[Any]) -> None:
-    fastest = min(find_strategy("alphabeta")(tictactoe, tictactoe.initial, Limit()).counts.ms for _ in range(3))
-    assert fastest < 200
+    counts = find_strategy("alphabeta")(tictactoe, tictactoe.initial, Limit()).counts
+    assert counts.nodes < 6_000, "20 ms on a machine that does nothing else"
 
 
 # What each of them cannot do
