@@ -475,6 +475,7 @@ async def test_an_arena_pairs_only_players_who_are_connected_and_free(tmp_path: 
         code = await organise(teacher, kind="arena")
         ann, bob, cid, dan = await players(server, code, "Ann", "Bob", "Cid", "Dan")
         await dan.close()
+        await until(lambda: len(server.sessions) == 4)
         for each in (cid, teacher):
             await each.ok("seek", games=["connect4"])
         other = await cid.hear("snapshot")
