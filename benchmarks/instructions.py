@@ -187,14 +187,7 @@ class Stage:
     def play(self, address: str, clock: Message | None, to_a_commit: int, mark: Callable[[], None]) -> int:
         """Play matches in step, `to_a_commit` moves in each commit; return the number of counted moves."""
         matches = [self.match(number, address, clock) for number in range(MATCHES)]
-        frames = [
-            [
-                framed(b'{"id":9,"type":"play","match":"%s","ply":%d,"move":%d}' % (match, ply, move))
-                for ply, move in enumerate(SCRIPTS[number % len(SCRIPTS)][0][:LAST_PLY])
-            ]
-            for number, players in enumerate(matches)
-            for match in [str(players[0].told("snapshot")["match"]).encode()]
-        ]
+        frames = [moves_of(number, players) for number, players in enumerate(matches)]
         for ply in range(LAST_PLY):
             if ply == FIRST_PLY:
                 mark()
@@ -205,6 +198,15 @@ class Stage:
         mark()
         assert all(players[1].told("played")["ply"] == LAST_PLY for players in matches)
         return MATCHES * (LAST_PLY - FIRST_PLY)
+
+
+def moves_of(number: int, players: list[Peer]) -> list[bytes]:
+    """Return the requests of all moves of a match, the last of which ends it."""
+    match = str(players[0].told("snapshot")["match"]).encode()
+    return [
+        framed(b'{"id":9,"type":"play","match":"%s","ply":%d,"move":%d}' % (match, ply, move))
+        for ply, move in enumerate(SCRIPTS[number % len(SCRIPTS)][0])
+    ]
 
 
 class Follower:
@@ -281,6 +283,40 @@ def _move(address: str, clock: Message | None, to_a_commit: int) -> Case:
     return lambda mark: Stage().play(address, clock, to_a_commit, mark)
 
 
+def _next_match(*, is_end: bool) -> Case:
+    """Count the last move of each match, or the two offers with which the next one begins."""
+
+    def count(mark: Callable[[], None]) -> int:
+        stage = Stage()
+        matches = [stage.match(number, LOCAL, None) for number in range(MATCHES)]
+        last = []
+        for number, players in enumerate(matches):
+            *moves, end = moves_of(number, players)
+            for ply, move in enumerate(moves):
+                players[ply % 2].feed(move)
+                stage.deliver()
+            last.append((players[len(moves) % 2], end))
+        offer = b'{"id":9,"type":"offer","match":"%s","kind":"rematch"}'
+        offers = [framed(offer % str(players[0].told("snapshot")["match"]).encode()) for players in matches]
+        if is_end:
+            mark()
+        for player, end in last:
+            player.feed(end)
+        stage.deliver()
+        mark()
+        if not is_end:
+            for side in (0, 1):
+                for players, frame in zip(matches, offers, strict=True):
+                    players[side].feed(frame)
+                stage.deliver()
+            mark()
+            assert all(player.told("snapshot")["moves"] == [] for players in matches for player in players)
+        assert all(player.told("ended") for players in matches for player in players)
+        return MATCHES
+
+    return count
+
+
 def _handshake(request: bytes) -> Case:
     def count(mark: Callable[[], None]) -> int:
         stage = Stage()
@@ -321,6 +357,8 @@ CASES: tuple[tuple[str, Case], ...] = (
     ("a move with a clock, 32 to a commit", _move(LOCAL, CLOCK, 32)),
     ("the same, each in a commit of its own", _move(LOCAL, CLOCK, 1)),
     ("the same, 32 to a commit, metered addresses", _move(METERED, CLOCK, 32)),
+    ("the last move of a match, 32 to a commit", _next_match(is_end=True)),
+    ("a rematch with its two offers, 32 to a commit", _next_match(is_end=False)),
     ("a move of another node, 64 to a batch", _followed(None, 64)),
     ("the same, each in a batch of its own", _followed(None, 1)),
     ("the same with a clock, 64 to a batch", _followed(CLOCK, 64)),

@@ -63,6 +63,10 @@ class LineGame(Game[LineState]):
         self._floor = self.full ^ (self.full >> width) if self.fall > 0 else (1 << height * width) - 1
         self.line_count = count_lines(shape, k)
         self._bits = tuple(1 << n for n in range(self.size))
+        self._below = tuple(
+            1 << n + self.fall if gravity and not bit & self._floor else 0 for n, bit in enumerate(self._bits)
+        )
+        """The bit of the cell that has to be taken before each cell; 0 if there is none."""
         self._near = _Near(shape, k)
         self._has_line = _lines_table(shape, k) if self.size <= _TABLE_CELLS else ()
         self.move_cells = tuple(range(self.size))
@@ -126,8 +130,8 @@ class LineGame(Game[LineState]):
         first, second, ply, has_line = state
         if has_line or not 0 <= move < self.size:
             raise self._refusal(state, move)
-        bit, taken = self._bits[move], first | second
-        if taken & bit or (self.gravity and not self._support(taken) & bit):
+        bit = self._bits[move]
+        if (first | second) & (bit | self._below[move]) != self._below[move]:
             raise self._refusal(state, move)
         if ply & 1:
             own = second = second | bit

@@ -303,7 +303,7 @@ class OnlinePlayers:
     def moved(self, session: Session) -> None:
         """Sort a session again after one of its matches has begun or ended."""
         shelf = self._shelf(session)
-        if self._sessions.get(place_of(session)) is session and session.player not in shelf:
+        if self.sessions.get(session.player) is session and session.player not in shelf:
             self._unshelve(session)
             shelf[session.player] = session
 

@@ -242,6 +242,20 @@ def test_an_end_counts_the_moves_that_were_not_taken_back_before_it(database: Da
     assert rows(database, "SELECT is_over, ended_ms, winner, reason, plies FROM matches") == [(1, 4, 0, "resign", 1)]
 
 
+def test_an_end_by_a_move_counts_that_move_among_ends_of_other_matches(database: Database) -> None:
+    for each in "mno":
+        started = Started(match=each, seq=1, at_ms=0, game="tictactoe", players=NOBODY)
+        committed(database, AppendEvents((started, Played(each, 2, 1, 0, 1, 4)), (1, 2)))
+    ends = [
+        AppendEvents((Played("m", 3, 2, 1, 2, 0), Ended("m", 4, 2, 1, "line"))),
+        AppendEvents((Ended("n", 3, 2, 1, "resign"),)),
+        AppendEvents((Played("o", 3, 2, 1, 2, 8), Ended("n", 4, 3, 0, "resign"))),
+    ]
+    committed(database, *ends)
+    found = rows(database, "SELECT id, plies FROM matches WHERE is_over ORDER BY id")
+    assert found == [("m", 2), ("n", 1)]
+
+
 def rated(match: str) -> AppendEvents:
     started = Started(match=match, seq=1, at_ms=0, game="connect4", players=NOBODY, rated=True)
     return AppendEvents((started,), (1, 2))

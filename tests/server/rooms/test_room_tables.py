@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.house import TOKEN, Caller, Members
 from tests.server.matchmaking.parlour import number_of, shown
@@ -241,6 +242,25 @@ def test_a_match_that_is_written_and_heard_while_it_is_read_is_the_one_that_is_s
     assert before is not None
     assert board.room(f"{match}-2").known is before
     assert eve.take() == ["ok", "snapshot", "watching"]
+
+
+def test_a_rematch_is_shown_alike_to_both_who_are_not_away_from_the_match_before(board: Board) -> None:
+    ann, bob, eve = board.people("Ann", "Bob", "Eve")
+    match = board.begin(ann, bob, time=MINUTE)
+    board.play(match, ann, bob, plies=2)
+    board.tell(eve, wire.WatchRequest(9, match))
+    board.tell(ann, wire.ResignRequest(9, match))
+    for link in (ann, bob):
+        board.ask(link, wire.OfferRequest(9, match, "rematch"))
+        board.deliver()
+    of_ann, of_bob = shown(ann)[-1], shown(bob)[-1]
+    assert of_ann.match == f"{match}-2"
+    assert {of_ann.you, of_bob.you} == {0, 1}
+    assert replace(of_ann, you=of_bob.you) == of_bob
+    board.ask(eve, wire.WatchRequest(9, match))
+    board.deliver()
+    told = shown(eve)[-1]
+    assert (told.present, told.away) == ((False, False), None)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,9 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
     """
     started, rows = [], []
     ends: dict[str, Ended] = {}
+    plies: dict[str, int] = {}
     for append in appends:
+        before: MatchEvent | None = None
         for event in append.events:
             rows.append((event.match, event.seq, encode(event)))
             if type(event) is Started:  # `isinstance` calls the metaclass of structs, which takes half a microsecond
@@ -134,6 +136,9 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
                     connection.execute("DELETE FROM invitations WHERE code = ?", (event.code,))
             elif type(event) is Ended:
                 ends.setdefault(event.match, event)  # a match has one end
+                if type(before) is Played and before.match == event.match:
+                    plies.setdefault(event.match, before.ply)
+            before = event
     if started:
         connection.executemany(
             "INSERT INTO matches (id, first, second, started_ms, game, time, is_rated, is_private)"
@@ -143,7 +148,7 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
     connection.executemany(_APPEND, rows)
     if not ends:
         return [None] * len(appends)
-    changes = _end(connection, ends)
+    changes = _end(connection, ends, plies)
     told = {id(ends[match]): change for match, change in changes.items()}  # only to the author of that end
     return [next((told[id(each)] for each in append.events if id(each) in told), None) for append in appends]
 
@@ -167,14 +172,19 @@ def _plies(connection: sqlite3.Connection, end: Ended) -> int:
     return 0
 
 
-def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Changes]:
+def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended], plies: Mapping[str, int]) -> dict[str, Changes]:
     """Mark matches as over, and rate the rated ones in the order of their ends; return the changes by match.
+
+    `plies` are the numbers of moves of those that a move ended; those of the others are read.
 
     A match is rated only while it is marked as live, so never twice. Each end is counted before the next is rated,
     because a rating depends on the player's previous opponents.
     """
     rows = _rated_matches(connection, ends)
-    marks = [(each.at_ms, each.winner, each.reason, _plies(connection, each), each.match) for each in ends.values()]
+    marks = [
+        (each.at_ms, each.winner, each.reason, plies.get(each.match) or _plies(connection, each), each.match)
+        for each in ends.values()
+    ]
     if not rows:
         connection.executemany(_MARK, marks)
         return {}

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from msgspec.structs import replace as restruct
+
 from ttt_net.clock import SIDES
 from ttt_net.errors import Code, Refusal
 from ttt_net.matches import referee
@@ -401,6 +403,16 @@ class Joining:
         """Return the snapshot of the match for a session."""
         side = self._seats.side_of(session.player)
         return match.snapshot(side, self._seats.present(), now_ms, self._audience.counted())
+
+    def show(self, match: Match, now_ms: int) -> None:
+        """Send the match to its players here; if both are, they see the same, except for their side."""
+        shown: Snapshot | None = None
+        for player, session in self._audience.players.items():
+            if shown is None or match.absences:
+                shown = self.snapshot(match, session, now_ms)
+            else:
+                shown = restruct(shown, you=self._seats.side_of(player))
+            session.tell(shown)
 
     def show_again(self, match: Match, back: Session, now_ms: int) -> None:
         """Send the current snapshot to everybody except the player who is `back`: the adjournment has ended."""

@@ -173,8 +173,7 @@ class MatchRoom:
         self.seats.hold_bot_place(match)
         self.seats.set_clock(match, self._services.now_ms(), self.look_at_clock)
         self._expect_moves(match)
-        for session in self.audience.players.values():
-            session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
+        self.joining.show(match, self._services.now_ms())
         self._settle()  # both may have left while it was being journaled
 
     def _take_seats(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
@@ -229,14 +228,15 @@ class MatchRoom:
             self._settle()
         elif self.audience.plays(session) or self.audience.plays_elsewhere(session):
             self.audience.leave(session)
-            if self.match is not None:
-                side, now_ms = self.seats.side_of(session.player), self._services.now_ms()
-                assert side is not None, "only players take a seat"
-                on_purpose = session.connection.left_on_purpose and not is_replaced
-                self.match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
-                self.seats.set_clock(self.match, now_ms, self.look_at_clock)
-            if self.match is None or self.match.next is None:  # otherwise both continue in the rematch
-                self.seats.tell(self.match, session.player, online=False)
+            match = self.match
+            if match is None or match.next is None:  # otherwise both continue in the rematch
+                if match is not None:
+                    side, now_ms = self.seats.side_of(session.player), self._services.now_ms()
+                    assert side is not None, "only players take a seat"
+                    on_purpose = session.connection.left_on_purpose and not is_replaced
+                    match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
+                    self.seats.set_clock(match, now_ms, self.look_at_clock)
+                self.seats.tell(match, session.player, online=False)
             self._settle()
 
     def rename(self, player: PlayerId, name: str) -> None:
