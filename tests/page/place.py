@@ -302,18 +302,26 @@ class Stage:
     """A server that the test plays for one page: it answers every request with ok, and tells what the test wants."""
 
     def __init__(
-        self, visitor: Visitor, *messages: dict[str, Any], name: str = "Ann", features: Sequence[str] = ("chat",)
+        self,
+        visitor: Visitor,
+        *messages: dict[str, Any],
+        name: str = "Ann",
+        features: Sequence[str] = ("chat",),
+        is_known: bool = True,
     ) -> None:
         self.visitor = visitor
         self.heard: list[dict[str, Any]] = []
         """Every request of the page."""
+        self.answers: dict[str, list[dict[str, Any]]] = {}
+        """Messages that the page receives after `ok` to a request of that kind."""
         self._route: Any = None
         self._messages = messages
         self._welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}}
         # A match that is not named here has just begun, and the page goes to it from wherever it is.
         self._welcome["matches"] = [each["match"] for each in messages if each["type"] == "snapshot"]
         self._welcome["features"] = [*features]
-        visitor.page.add_init_script("localStorage.setItem('ttt_net.token', 'known')")
+        if is_known:
+            visitor.page.add_init_script("localStorage.setItem('ttt_net.token', 'known')")
         visitor.page.route_web_socket("**", self._connect)
 
     def open(self, path: str = "/") -> Visitor:
@@ -340,6 +348,7 @@ class Stage:
         self.tell({"type": "ok", "id": request["id"]})
         if request["type"] == "hello":
             self.tell(self._welcome, *self._messages)
+        self.tell(*self.answers.get(request["type"], ()))
 
 
 @dataclass(frozen=True)

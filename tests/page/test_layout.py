@@ -4,10 +4,15 @@ A test plays the server for these pages, so that each has the match and the list
 """
 
 import itertools
+import math
 from datetime import date
 from typing import Any
 
+import pytest
+
 from tests.page.place import PHONE, SMALL_PHONE, STANDING, Place, Scene, Stage, Visitor, wait_for
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
 
 LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
@@ -279,6 +284,57 @@ LEFT_OF_LAST = """name => {
     return x(0) < x(name.firstChild.length - 1);
 }"""
 """Tells whether a text on one line begins on the left."""
+
+
+BEGUN_ON = ((PHONE, "tictactoe"), (PHONE, "connect4"), (SMALL_PHONE, "gomoku"), (DESK, "qubic"), (DESK, "ultimate"))
+PLACES = """() => {
+    window.places = new Set();
+    const note = () => {
+        const { x, y, width, height } = document.querySelector(".boards").getBoundingClientRect();
+        window.places.add([x, y, width, height].map(Math.round).join());
+        requestAnimationFrame(note);
+    };
+    note();
+}"""
+"""Notes the place and the size of the board in every frame, in pixels."""
+
+
+@pytest.mark.parametrize("answers", ["at once", "late", "before the code of matches"])
+def test_the_board_of_the_first_screen_keeps_its_size_and_place_in_the_match_that_a_tap_begins(
+    site: Place, answers: str
+) -> None:
+    ann = site.visitor(**PHONE)
+    stage = Stage(ann, PEOPLE | {"players": [BOT | {"seeking": []}]}, name="Guest 1", is_known=False)
+    held: list[Any] = []
+    if answers.startswith("before"):
+        ann.page.route("**/more.js*", lambda route: held.append(route))
+    for size, name in BEGUN_ON:
+        resize(ann, size)
+        begun = Scene(name, is_timed=False).snapshot(players=[{"name": "Guest 1"}, BOT])
+        stage.heard.clear()
+        stage.answers["challenge"] = [] if answers == "late" else [begun]
+        stage.open("/").page.evaluate("localStorage.removeItem('ttt_net.token')")
+        ann.page.locator(".shelf .option input").nth(NAMES.index(name)).dispatch_event("click")
+        ann.sees(".cell", math.prod(find_game(name).shape))
+        ann.sees("[data-settling]", 0)
+        ann.page.evaluate(PLACES)
+        cell = find_game(name).move_cells[-1]
+        ann.cell(cell).click()
+        ann.page.locator(f"#cell-{cell}.pending").wait_for()
+        wait_for(lambda: bool(stage.of("challenge")), ann)
+        if answers == "late":
+            stage.tell(begun)
+        if answers.startswith("before"):
+            wait_for(lambda: bool(held and stage.of("play")), ann)
+            assert ann.page.locator(f"#cell-{cell}.pending").count() == 1, "the mark stays while the code is awaited"
+            held.pop().continue_()
+        ann.page.locator(".kept .deck").wait_for()
+        stage.tell(Scene(name, (cell,)).played())
+        ann.page.locator(f"#cell-{cell}.last").wait_for()
+        stage.tell({"type": "ended", "match": name, "seq": 3, "at_ms": 0, "winner": 1, "reason": "resign"})
+        ann.page.get_by_role("button", name="Rematch").wait_for()
+        places = ann.page.evaluate("[...places]")
+        assert len(places) == 1, (name, places)
 
 
 def test_other_languages_fit_and_arabic_is_written_from_the_right_but_for_its_moves(site: Place) -> None:

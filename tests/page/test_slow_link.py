@@ -49,17 +49,20 @@ def test_the_first_tap_is_drawn_at_once_and_begins_a_match_over_one_connection(
         ann.page.on("websocket", lambda socket: sockets.append(socket.url))
         ann.page.goto(ann.url)
         ann.cell(4).wait_for()
+        before = ann.page.locator(".boards").bounding_box()
         assert ann.page.evaluate(DRAWN), "the mark is there in the next frame"
         for _ in range(12):
             ann.page.wait_for_timeout(100)
-            if ann.page.locator("main.match").count() == 0:
+            if ann.page.locator(".kept").count() == 0:
                 ann.cell(0).dispatch_event("click")  # changes the cell, and begins nothing anew
-        ann.page.locator("main.match").wait_for()
+        ann.page.locator(".kept").wait_for()
         ann.await_turn()
+        assert ann.page.locator(".boards").bounding_box() == before, "the board keeps its size and place"
         assert ann.page.locator(".cell .mark-X").count() == 1
         assert len(sockets) == 1, "one handshake"
-        screens = [screen.split()[0] for screen in ann.page.evaluate("screens")]
-        assert list(dict.fromkeys(screens)) == ["welcome", "match"], "the first screen stays until the match is there"
+        assert {screen.split()[0] for screen in ann.page.evaluate("screens")} == {"welcome"}, "nothing flashes up"
+        ann.page.reload()
+        ann.page.locator("main.match").wait_for()
 
 
 def test_without_a_server_the_computer_of_the_page_answers_the_first_tap_on_the_same_board(

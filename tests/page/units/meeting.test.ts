@@ -360,10 +360,14 @@ test("the cell that was tapped on the first screen is the first move against the
   const page = await visitor();
   await page.tap(4);
   await page.until("#cell-4.pending");
+  const board = document.querySelector(".boards");
   await page.says({ ...WELCOME, you: { name: "Guest 1" } }, people(BOT));
   assert.deepEqual(fields(page.of("challenge"), "name", "side"), [["Tom", 0]]);
   await page.says(snapshot({ players: [{ name: "Guest 1" }, { name: "Tom", bot: "random" }] }));
-  await page.until("main.match");
+  await page.until("main.first .deck");
+  assert.equal(location.pathname, "/m/m1");
+  assert.equal(document.querySelector(".boards"), board, "the same element at the same place");
+  assert.deepEqual(textOf(".seat strong"), ["Tom", "Guest 1"]);
   assert.deepEqual(fields(page.of("play"), "move"), [[4]]);
   assert.equal(document.querySelector(".chat"), null, "nobody would read it");
 });

@@ -179,12 +179,11 @@ export async function meetBot(isLast = false): Promise<void> {
   if (!bot || !(await challengeBot(bot, wish))) giveUpBeginning();
 }
 
-/** Make the move that was tapped before the match began, if it is still legal. */
+/** Make the move that was tapped before the match began, if it is legal. Its cell is shown until the match is drawn. */
 export function playWanted(match: Match): void {
   const { wantedCell: cell } = ui;
   if (cell < 0) return;
   const [move, other] = movesAt(match.game, match.position.legal, cell);
-  ui.wantedCell = -1;
   if (other !== undefined) ui.aim = cell; // the player has to choose the mark
   else if (move !== undefined && match.position.ply < 2) play(match, move);
 }

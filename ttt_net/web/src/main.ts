@@ -7,7 +7,7 @@ import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
 import { keepApart, keptOfWindow } from "./kept.js";
-import { fetchInTime, fetchNow, later, withLater } from "./later.js";
+import { fetchInTime, later, withLater } from "./later.js";
 import type { Heard } from "./link.js";
 import { KEPT_MATCH } from "./local.js";
 import { ahead, arrive, go, look, lookAhead, place, replace, see, shown } from "./place.js";
@@ -161,7 +161,6 @@ function seated(match: Match): void {
   if (seen && seen.you !== undefined && !seen.outcome) return;
   if (isInvited) replace("/"); // a code is valid only once
   ui.opening.isRunning = false;
-  if (ui.isBeginning) fetchNow().then(() => set({ isBeginning: false }));
   go(`/m/${match.match}`);
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
 }

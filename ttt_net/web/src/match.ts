@@ -46,17 +46,18 @@ export function matchScreen(match: Match): Tree {
   const below = match.you ?? 0;
   const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
   const head = bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay));
-  const field = h("div.field", theBoard(match), worthBar(match));
+  const tone = colours(game);
+  const field = h("div.field", { class: ui.kept && tone }, theBoard(match), worthBar(match));
   const [theirs, own] = [seat(match, 1 - below), seat(match, below)];
   const side = h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match));
-  if (!ui.kept) return screen(joined(["main.match", colours(game)], "."), match.match, head, theirs, field, own, deck(match), side, cheered(match));
-  // The same elements as those of the first screen, so that its board stays as it is.
+  if (!ui.kept) return screen(joined(["main.match", tone], "."), match.match, head, theirs, field, own, deck(match), side, cheered(match));
+  // The same elements as those of the first screen, so that its board stays as it is, and its pictures keep their colours.
   return h(
     "main.welcome",
-    { class: ["first", "kept", colours(game)], style: { "min-height": `${ui.kept.heightPx}px` } },
+    { class: "first kept", style: { "min-height": `${ui.kept.heightPx}px` } },
     head,
     h("section.here", { label: w.newMatch }, offers(ui.opening, another, !outcome), field, deck(match)),
-    h("div.entrance", theirs, own, side),
+    h("div.entrance", { class: tone }, theirs, own, side),
     cheered(match),
   );
 }

@@ -9,7 +9,7 @@ export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
 export { lobbyScreen, sendInvitation } from "./lobby.js";
-export { beginHere, localBoard, localScreen, tookOver } from "./ondevice.js";
+export { beginHere, beginInPlace, localBoard, localScreen, tookOver } from "./ondevice.js";
 export { invite } from "./requests.js";
 export { matchScreen } from "./match.js";
 export { follow, heardOfShown, offerDeclined, stepped } from "./news.js";

@@ -11,7 +11,7 @@ import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
 import { followLive } from "./lobby.js";
 import { heardOfMistakes } from "./mistakes.js";
-import { handOver } from "./ondevice.js";
+import { beginInPlace, handOver } from "./ondevice.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
 import { analyseAgain, review } from "./requests.js";
@@ -21,6 +21,7 @@ import { type Match, ui } from "./store.js";
 
 /** Do what follows from any message. */
 export function follow(message: Heard): void {
+  beginInPlace();
   received(message);
   heardOfMistakes(message);
   followLive();

@@ -1,6 +1,6 @@
 /** Matches on this device, without a server, by two players or against the computer: the games of lines. */
 
-import { play, say } from "./actions.js";
+import { giveUpBeginning, play, say } from "./actions.js";
 import { AIMED_MS, needsAim } from "./aim.js";
 import { bar } from "./bar.js";
 import { token } from "./board.js";
@@ -14,7 +14,7 @@ import { keepInWindow, keptFields, keptOfWindow } from "./kept.js";
 import { lines } from "./lines.js";
 import { below, chosen, fieldOf, gameOf, hand, KEPT_MATCH, type Line, localShelf, moveHand } from "./local.js";
 import { ownScript } from "./offline.js";
-import { go, look, place } from "./place.js";
+import { arrive, go, look, place, shown } from "./place.js";
 import { isBot } from "./sentences.js";
 import { shield, touchedAtMs } from "./shield.js";
 import { drawDue, FRESH, type Game, type Match, movesAt, redraw, type Position, set, ui } from "./store.js";
@@ -119,14 +119,30 @@ function movesSince({ game, you, moves, position }: Match): number[] | null {
 
 function goOnIn(match: Match, since = -1): void {
   const { moves, sinceMs, aimedAtMs } = played;
-  const { offsetHeight: heightPx } = document.querySelector("main")!;
-  const { focus, hover, aim } = hand;
-  renew(played.game, played.level);
+  const { aim } = hand;
   history.pushState(null, "", `/m/${match.match}`);
-  set({ ...FRESH, focus, hover, aim, aimedAtMs, kept: { heightPx, sinceMs, last: moves.filter((cell) => cell !== since).at(-1) ?? -1 }, opening: { ...ui.opening, isRunning: false } });
+  look();
+  stayFor({ aim, aimedAtMs }, { sinceMs, last: moves.filter((cell) => cell !== since).at(-1) ?? -1 });
   const [made] = movesAt(match.game, match.position.legal, since);
   if (made !== undefined) play(match, made);
-  look();
+}
+
+/** Show the match that a tap on the first screen has begun, at the place of its board, once the address names it. */
+export function beginInPlace(): void {
+  const match = ui.isBeginning && shown();
+  if (!match) return;
+  const { aim, aimedAtMs, opening } = ui;
+  giveUpBeginning();
+  if (match.game.name === opening.game) stayFor({ aim, aimedAtMs }, { sinceMs: 0, last: -1 });
+  else arrive();
+}
+
+/** Show a match in the place of the first screen, whose board keeps its size and place. */
+function stayFor(aimed: { aim: number; aimedAtMs: number }, before: { sinceMs: number; last: number }): void {
+  const { offsetHeight: heightPx } = document.querySelector("main")!;
+  const { focus, hover } = hand;
+  renew(played.game, played.level);
+  set({ ...FRESH, ...aimed, focus, hover, kept: { heightPx, ...before }, opening: { ...ui.opening, isRunning: false } });
   // No tap may come between the change and its picture.
   queueMicrotask(() => {
     drawDue();

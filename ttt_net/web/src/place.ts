@@ -57,7 +57,7 @@ export function replace(address: string): void {
 }
 
 export function arrive(): void {
-  scrollTo(0, 0);
+  if (!ui.isBeginning) scrollTo(0, 0); // otherwise the first screen stays
   set(FRESH);
   if (link.isUp()) look();
 }

@@ -112,10 +112,11 @@ function opening(): Tree {
  */
 function playComputer(cell: number): void {
   if (ui.isBeginning) {
-    if (cell >= 0) set({ wantedCell: cell });
+    if (cell >= 0 && !ownLive().length) set({ wantedCell: cell });
     return;
   }
-  set({ wantedCell: cell, isBeginning: true, opening: { ...ui.opening, isRunning: false } });
+  ui.opening.isRunning = false;
+  set({ wantedCell: cell, isBeginning: true });
   wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
   fetchNow();
   comeIn();
@@ -138,7 +139,7 @@ function playHereInstead(isLast = false): void {
     if (!ui.isBeginning || ownLive().length || !more) return; // without the code, the next change of the connection tries again
     const { wantedCell } = ui;
     giveUpBeginning();
-    set({ opening: { ...ui.opening, isRunning: true } });
+    ui.opening.isRunning = true;
     more.beginHere(game, ui.choice.level, wantedCell);
   });
 }
