@@ -25,6 +25,7 @@ from ttt_net.errors import Advice, Closing, Code
 from ttt_net.messages import (
     AbortRequest,
     AwayInfo,
+    ClaimRequest,
     Ended,
     OfferRequest,
     OutcomeInfo,
@@ -118,6 +119,24 @@ def test_a_match_that_waits_is_said_to_wait(waiting: dict[str, Any]) -> None:
     assert "the match waits until you are both back" in " ".join(asked.split())
     assert "w leave, the match waits" in asked
     assert words.parting(lobby(match).world, "client.py").startswith("Your match stays as it is.")
+
+
+def test_before_both_have_moved_twice_a_rated_match_is_called_off_and_not_won() -> None:
+    short = structs.replace(snapshot(moves=[4, 0, 1], opponent=BEN), rated=True)
+    asked = " ".join(drawn(pressed(lobby(short), "q")[0]).split())
+    assert "Call it off and leave? Or w: leave, and Ben can call off the match in at most 15 s." in asked
+    assert "r only call it off" in asked
+    away = Presence("m1", side=1, online=False, away=AwayInfo(1, on_purpose=True, claim_in_ms=0))
+    left = lobby(short, away)
+    assert "Ben is away: press C to call off the match." in drawn(left)
+    claiming = pressed(left, "C")[0]
+    assert drawn(claiming).endswith("1: call off the match\n1 choose  Esc back")
+    assert pressed(claiming, "1")[1] == (ClaimRequest(0, match="m1", kind="win"),)
+    for counts in (
+        structs.replace(short, rated=False),
+        structs.replace(snapshot(moves=[4, 0, 1, 2], opponent=BEN), rated=True),
+    ):
+        assert "press C to claim the win." in drawn(lobby(counts, away))
 
 
 def test_two_at_one_keyboard_are_asked_before_they_draw() -> None:

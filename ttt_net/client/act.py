@@ -120,7 +120,7 @@ def _takes_text(display: Display) -> bool:
 
 def _only_end(display: Display) -> str:
     match = display.match
-    return "only call it off" if match is not None and match.position.ply < words.OPENING_PLIES else "only resign"
+    return "only call it off" if match is not None and words.is_called_off(match) else "only resign"
 
 
 def _hints_of_writing(display: Display) -> list[KeyHint]:
@@ -154,7 +154,8 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         stay = KeyHint("r", _only_end(display), "r")
         return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), *let_wait, stay]
     if display.page.screen == "match" and display.overlay in QUESTIONS:
-        return [KeyHint(f"1-{choices(display)}", "choose"), KeyHint("Esc", "back", "escape")]
+        keys = f"1-{choices(display)}" if choices(display) > 1 else "1"
+        return [KeyHint(keys, "choose"), KeyHint("Esc", "back", "escape")]
     if display.page.screen == "match" and display.typed:
         return [KeyHint("Enter", "place", "c-m"), KeyHint("Esc", "clear", "escape")]
     return _fitted(screen_of(display).hints(display), width)

@@ -239,6 +239,8 @@ FINISH_FIRST = "Finish this match first, or leave it."
 """The reply to a player who seeks an opponent during a match."""
 OPENING_PLIES = 2
 """Matches with fewer moves can still be aborted."""
+RATED_PLIES = 4
+"""A rated match with fewer moves is aborted if it ends in any way other than on the board."""
 MAX_SENTENCE_CELLS = 160
 MAX_NOTE_CELLS = 80
 MAX_NOTICE_CELLS = 400
@@ -438,9 +440,20 @@ def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) 
         return f"{opponent} is away; the clock goes on."
     if claim_in_ms is None or match.adjourned:
         return f"{opponent} is away."
+    gain = "call off the match" if is_too_short(match) else "claim the win"
     if claim_in_ms > 0:
-        return f"{opponent} is away: in {-(-claim_in_ms // 1000)} s, {claim} to claim the win."
-    return f"{opponent} is away: {claim} to claim the win."
+        return f"{opponent} is away: in {-(-claim_in_ms // 1000)} s, {claim} to {gain}."
+    return f"{opponent} is away: {claim} to {gain}."
+
+
+def is_too_short(match: Snapshot) -> bool:
+    """Tell whether the server calls off a rated match that ends now, instead of rating it."""
+    return match.rated and match.tournament is None and match.position.ply < RATED_PLIES
+
+
+def is_called_off(match: Snapshot) -> bool:
+    """Tell whether a match that we end now is called off, and not lost."""
+    return match.position.ply < OPENING_PLIES or is_too_short(match)
 
 
 def begun(match: Snapshot) -> str:
@@ -542,14 +555,15 @@ def does_wait(world: World, match: Snapshot) -> bool:
 def claim_after_leaving(match: Snapshot) -> str:
     """Return when the opponent can claim a match that we leave unfinished now."""
     grace_s = grace_ms(match.time, on_purpose=True, earlier=0) // 1000
-    return f"{name_of(opponent_of(match))} can claim the win in at most {grace_s} s"
+    gain = "call off the match" if is_too_short(match) else "claim the win"
+    return f"{name_of(opponent_of(match))} can {gain} in at most {grace_s} s"
 
 
 def leaving(world: World, match: Snapshot) -> str:
     """Return the question whether to leave a live match, and the consequence of leaving it unfinished."""
     if match.tournament is not None:
         return "Resign and leave? Or w: leave; the clock goes on, and you can come back."
-    how = "Call it off" if match.position.ply < OPENING_PLIES else "Resign"
+    how = "Call it off" if is_called_off(match) else "Resign"
     if does_wait(world, match):
         return f"{how} and leave? Or w: leave, and the match waits until you are both back."
     return f"{how} and leave? Or w: leave, and {claim_after_leaving(match)}."

@@ -442,7 +442,9 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
 @pytest.mark.parametrize(("is_rated", "claims"), [(True, 2), (False, 3)])
 def test_only_a_casual_match_offers_to_be_adjourned(is_rated: bool, claims: int) -> None:
     away = AwayInfo(1, on_purpose=False, claim_in_ms=0)
-    match = structs.replace(snapshot(opponent=BEN, present=(True, False)), away=away, rated=is_rated)
+    match = structs.replace(
+        snapshot(moves=[4, 0, 1, 2], opponent=BEN, present=(True, False)), away=away, rated=is_rated
+    )
     display = doing(seen(match), Command.CLAIM)
     page = draw(display, ROOMY, 0, BOXES).plain
     assert "Claim  1: win  2: draw" in page

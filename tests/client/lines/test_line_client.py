@@ -292,7 +292,7 @@ async def test_a_rated_match_is_claimed_but_not_adjourned() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1")
-        await link.tells(replace(snapshot(moves=[4, 0], opponent=BEN), rated=True))
+        await link.tells(replace(snapshot(moves=[4, 0, 1, 7], opponent=BEN), rated=True))
         away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
         await link.tells(Presence("m1", side=1, online=False, away=away))
         await paper.shows("Ben is away: in 10 s, type claim to claim the win.")

@@ -99,6 +99,17 @@ test("offers are asked, answered by their number, and a decline is told", async 
   await page.until(".toast", "Ben declined the draw.");
 });
 
+test("a rated match of fewer than four moves is called off, and the win is not offered", async () => {
+  const page = await ann();
+  await page.says(snapshot({ moves: [4, 0], rated: true, position: position("O...X....") }));
+  const away = (ms: number) => ({ type: "presence", match: "m1", side: 1, online: false, away: { side: 1, on_purpose: false, claim_in_ms: ms } });
+  await page.says(away(12_900));
+  await page.until(".deck .status", "Ben lost the connection.");
+  await page.says(away(0));
+  await page.press("Abort");
+  assert.equal(page.of("claim").length, 1);
+});
+
 test("an absent opponent can be waited for, and then the win be claimed", async () => {
   const page = await ann();
   await page.says(snapshot({ moves: [4, 0], position: position("O...X....") }));

@@ -824,7 +824,10 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
     if display.overlay is Overlay.CLAIM and match is not None:
-        return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(claims_in(match), 1)), style="bold")
+        kinds = ["call off the match"] if words.is_too_short(match) else claims_in(match)
+        return Text(
+            "Claim  " * (len(kinds) > 1) + "  ".join(f"{n}: {kind}" for n, kind in enumerate(kinds, 1)), style="bold"
+        )
     if display.overlay is Overlay.MUTE:
         return Text("  ".join(whom_to_mute(display)), style="bold")
     if display.typed:

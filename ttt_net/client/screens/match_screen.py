@@ -133,7 +133,8 @@ def choices(display: Display) -> int:
         case Overlay.CHOICE:
             return min(len(display.choices), 9)
         case Overlay.CLAIM:
-            return len(claims_in(display.match)) if display.match is not None else 0
+            match = display.match
+            return 0 if match is None else 1 if words.is_too_short(match) else len(claims_in(match))
         case Overlay.MUTE:
             return 1 + len(display.talkers)
         case _:

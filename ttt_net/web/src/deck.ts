@@ -70,11 +70,13 @@ function question(match: Match): Question | null {
 
 /** The question while the opponent is away: how long to wait, and then the possible claims. */
 function absence(match: Match): Question | null {
-  const { away, you, adjourned, awayAt, players, rated } = match;
+  const { away, you, adjourned, awayAt, moves, players, rated } = match;
   if (!away || you === undefined || adjourned || match.tournament || away.side === you) return null;
   const how = f(away.on_purpose ? w.hasLeft : w.lostConnection, players[away.side]!.name);
   const left = Math.ceil((away.claim_in_ms - (clockNow() - awayAt)) / 1000);
-  if (left > 0) return { ...during(match), text: `${how} ${many(w.waitSoLong, left)}` };
+  const isTooShort = rated && moves.length < 4; // the server calls it off instead of rating it
+  if (left > 0) return { ...during(match), text: isTooShort ? how : `${how} ${many(w.waitSoLong, left)}` };
+  if (isTooShort) return { key: "claim", text: how, tone: "asks", buttons: [button(w.callOff, () => claim(match, "draw"), "primary")] };
   const answers = [
     button(w.claimWin, () => claim(match, "win"), "primary"),
     button(w.callDraw, () => claim(match, "draw")),
