@@ -100,7 +100,18 @@ def test_leaving_from_a_page_above_a_live_match_asks_as_at_its_board() -> None:
         assert (asked.page.screen, asked.overlay, asked.is_leaving, requests) == ("match", Overlay.LEAVE, False, ())
     ended = update(playing, Ended("m1", 2, 0, 0, "resign"), 0)
     assert pressed(ended, "?", "q")[0].is_leaving, "there is nothing to ask about"
-    assert pressed(playing, "escape", "q")[0].is_leaving, "in the lobby, leaving keeps the match"
+
+
+def test_leaving_the_lobby_asks_about_a_match_that_the_opponent_could_claim() -> None:
+    playing = lobby(snapshot(moves=[4, 0], opponent=BEN))
+    asked, requests = pressed(playing, "escape", "q")
+    assert (asked.page.screen, asked.shown, asked.overlay, requests) == ("match", "m1", Overlay.LEAVE, ())
+    assert not asked.is_leaving
+    kept, requests = pressed(asked, "w")
+    assert (kept.is_leaving, kept.is_match_kept, requests) == (True, True, ())
+    waits = lobby(structs.replace(snapshot(moves=[4, 0], opponent=BEN), adjourned=True))
+    assert pressed(waits, "escape", "q")[0].is_leaving, "it stays as it is"
+    assert pressed(update(playing, Lost("gone"), 0), "escape", "q")[0].is_leaving, "the opponent knows that we are away"
 
 
 def test_a_player_who_leaves_reads_when_the_opponent_can_claim_the_match() -> None:

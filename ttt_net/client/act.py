@@ -51,6 +51,7 @@ from ttt_net.client.screens.registry import SCREENS, command_on_screen, rows_of,
 from ttt_net.client.screens.rules_screen import AT_BOARD, help_on
 from ttt_net.client.screens.screen import Effect, KeyHint, Row, cursor_of, moved, next_section
 from ttt_net.client.words import join_command, match_link
+from ttt_net.client.world import LinkState
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
@@ -59,6 +60,7 @@ from ttt_net.messages import (
     ResignRequest,
     ResumeRequest,
     SeekRequest,
+    Snapshot,
     UnseekRequest,
     UnwatchRequest,
     WatchRequest,
@@ -421,10 +423,25 @@ def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
         case Command.LEAVE if display.is_live and Page("match") in display.pages:  # above the board: ask there
             below = display.pages[: display.pages.index(Page("match")) + 1]
             return act_in_match(replace(display, pages=below), command, seek)
+        case Command.LEAVE if (match := _at_risk(display)) is not None:
+            display, requests = gone_on(display, match)
+            display, asked = act_in_match(display, command, seek)
+            return display, (*requests, *asked)
         case Command.LEAVE:
             return replace(display, is_leaving=True, shown=None), ()
         case _:
             return display, ()
+
+
+def _at_risk(display: Display) -> Snapshot | None:
+    """Return a live match of ours that the opponent can claim if we leave now, if there is one."""
+    world = display.world
+    ours = (match for name, match in world.matches.items() if world.has_seat(name) and match.outcome is None)
+    return (
+        next((match for match in ours if not words.does_wait(world, match)), None)
+        if world.link is LinkState.ONLINE
+        else None
+    )
 
 
 def _chosen(display: Display, rows: list[Row], index: int, seek: SeekRequest) -> Effect:
