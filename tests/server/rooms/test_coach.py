@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
 from ttt_net.matches.analyses import COACH, has_engine
@@ -15,7 +16,12 @@ from ttt_net.server.rooms import coach
 from ttt_net.server.settings.configuration import Limits
 
 READS = "import sys, time; sys.stdin.readline()"
-SLEEPS = (sys.executable, "-c", f"{READS}; time.sleep(600)")
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for programs as long as a test waits: they run below all others, and a busy machine starts them late."""
+    monkeypatch.setattr(coach, "ANSWER_GRACE_S", PATIENCE_S)
 
 
 async def against_a_bot(server: Server, game: str = "tictactoe") -> tuple[Peer, Peer, str, bool]:
@@ -113,9 +119,7 @@ async def test_the_first_lesson_comes_before_any_search_and_stays_where_there_is
         assert told["lesson"]["text"].startswith("Move 4: ")
 
 
-NOTHING = ("/no/such/program",)
 PRINTS = 'print(\'{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}\', flush=True)'
-PRINTS_AND_HANGS = f"import time; {PRINTS}; time.sleep(600)"
 
 
 async def finished(server: Server) -> tuple[Peer, Peer, str]:
