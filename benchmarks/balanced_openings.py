@@ -6,11 +6,13 @@ printed as a line for `arena --openings`, with both values for the side to move.
 """
 
 import argparse
+import os
 import random
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ttt_net.games import Move, find_game
 from ttt_net.games.line import LineState
@@ -31,6 +33,7 @@ class Brain:
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         self._say(f"START {WIDTH}", "INFO max_memory 300000000", f"INFO timeout_turn {ms}", "INFO timeout_match 0")
+        self._say("INFO time_left 2147483647", "INFO rule 0")
 
     def _say(self, *lines: str) -> None:
         assert self._process.stdin is not None
@@ -39,16 +42,25 @@ class Brain:
 
     def value(self, moves: tuple[Move, ...]) -> int | None:
         """Return the value for the side to move; None for a win or a loss."""
+        return self.answer(moves)[1]
+
+    def answer(self, moves: Sequence[Move]) -> tuple[Move, int | None]:
+        """Return the move for the side to move, and its value if the brain prints one."""
         marks = [f"{move % WIDTH},{move // WIDTH},{1 + (len(moves) - n) % 2}" for n, move in enumerate(moves)]
-        self._say("BOARD", *marks, "DONE")
+        self._say("RESTART", "BOARD", *marks, "DONE")
         found = None
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if told := re.search(r"Eval (-?\d+)", line):
                 found = int(told[1])
-            if re.fullmatch(r"\d+,\d+\s*", line):
-                return found
+            if place := re.fullmatch(r"(\d+),(\d+)\s*", line):
+                return int(place[1]) + WIDTH * int(place[2]), found
         raise EOFError("the brain has ended")
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that the brain has used so far, as Linux counts it."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         """End the program."""
