@@ -64,6 +64,7 @@ class Line:
     lacks_place: bool = False
     turned_away: TurnedAway | None = None
     is_open: bool = True
+    is_closing: bool = False
     is_idle: bool = False
     is_aborted: bool = False
     dropped: str | None = None
@@ -80,10 +81,10 @@ class Line:
     should_be_aborted: bool = False
 
     def evict(self, why: str) -> None:
-        self.dropped, self.is_open = why, False
+        self.dropped, self.is_open, self.is_closing = why, False, True
 
     def close(self, closing: Closing) -> None:
-        self.dropped, self.is_open = closing.name, False
+        self.dropped, self.is_open, self.is_closing = closing.name, False, True
 
     def abort(self) -> None:
         self.is_aborted = True
@@ -440,6 +441,31 @@ def test_of_idle_connections_the_oldest_makes_room_that_is_not_closing_already()
     hall.lines[0].is_open = hall.lines[1].is_idle = False
     hall.come()
     assert hall.dropped == [2]
+
+
+def test_connections_that_send_nothing_keep_no_player_out() -> None:
+    hall = FullHall(12)
+    for line in hall.lines:
+        line.is_open = False
+    hall.lines[0].is_closing = True
+    assert hall.come() is None
+    assert (hall.dropped, hall.lines[-1].lacks_place) == ([1], False)
+
+
+def test_beyond_the_last_place_a_connection_that_sends_nothing_makes_room_at_accept() -> None:
+    hall = FullHall(12)
+    for line in hall.lines:
+        line.is_idle = False
+    come(
+        hall.limiter, hall.lines, *(f"198.51.100.{100 + place // 9}" for place in range(1 + connection_limiter.POLITE))
+    )
+    assert hall.limiter.shut_to("203.0.113.1") == "full", "all are open"
+    hall.now_ms += 100
+    hall.lines[3].is_open = False
+    assert hall.limiter.shut_to("192.0.2.1") == "full", "not for the address with the most"
+    hall.now_ms += 100
+    assert hall.limiter.shut_to("203.0.113.1") is None
+    assert hall.lines[3].dropped == "full"
 
 
 def test_a_second_request_of_one_that_waits_in_a_reserved_place_drops_nobody() -> None:

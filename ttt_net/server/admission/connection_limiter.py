@@ -50,7 +50,7 @@ _OF_CROWD = 2
 MODEST = 10
 """Connections that each address may keep: idle ones are dropped only from addresses with more."""
 _LOOKED_AFTER_MS = 100
-"""How long to skip the search for idle connections after it found none, because it examines all of them."""
+"""How long to skip the search for a connection to drop after it found none, because it examines all of them."""
 MOST_TAKEN = 4
 """The maximal number of connections accepted in one iteration of the event loop."""
 MOST_LOOKED_AT = 32
@@ -90,7 +90,8 @@ class ConnectionLimiter:
         self._is_idle = is_idle
         """Tells whether dropping a connection harms neither a match nor a seek."""
         self._now_ms = now_ms
-        self._none_idle_until_ms = 0
+        self._none_until_ms = [0, 0]
+        """When to search again for a connection to drop: any idle one, or only one that is not open yet."""
         self._live: Counter[str] = Counter()
         """By address, and by the networks around it."""
         self._of_address: dict[str, dict[Connection, None]] = {}
@@ -109,11 +110,15 @@ class ConnectionLimiter:
 
     def shut_to(self, peer: str) -> Dropped | None:
         """Return why one more connection from an address would be far too many, or None."""
+        is_unmetered = is_among(peer, self._proxies) or is_among(peer, self._unmetered)
+        network = None if is_unmetered else self._holder(peer)
         if len(self._connections) >= self._limits.max_connections + self._reserved + POLITE:
-            return "full"
-        if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
+            unopened = self._to_drop(network, only_unopened=True)
+            if unopened is None:
+                return "full"
+            unopened.evict("full")
+        if network is None:
             return None
-        network = self._holder(peer)
         most = max(self._limits.max_per_address, _OF_CROWD * self._rate_limiter.crowd_of(network)) + POLITE_TO_ONE
         if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network):
             return "address"
@@ -146,8 +151,8 @@ class ConnectionLimiter:
         return one.turned_away
 
     def _find_place(self, one: Connection) -> None:
-        """Drop an idle connection of the largest address, or wait in a reserved place for the player's name."""
-        idle = self._idle_of_largest(one)
+        """Drop a connection of the largest address, or wait in a reserved place for the player's name."""
+        idle = self._to_drop(one.metered_as)
         if idle is not None:
             idle.close(Closing.FULL)
             idle.abort()
@@ -169,16 +174,21 @@ class ConnectionLimiter:
         waiting = sum(other.metered_as == one.metered_as for other in self._reserve)
         return one.metered_as is None or waiting < RESERVED_TO_ONE
 
-    def _idle_of_largest(self, one: Connection) -> Connection | None:
-        """Return the oldest idle connection of the address with the most connections, unless that is the new one's."""
-        if self._now_ms() < self._none_idle_until_ms:
+    def _to_drop(self, comer: str | None, *, only_unopened: bool = False) -> Connection | None:
+        """Return a connection of the address with the most, unless that is the address of the new one.
+
+        It is the oldest idle one; without any, or with `only_unopened`, the oldest that is not a WebSocket yet.
+        """
+        if self._now_ms() < self._none_until_ms[only_unopened]:
             return None
         address, held = max(self._of_address.items(), key=lambda each: len(each[1]), default=("", {}))
-        if len(held) > MODEST and address != one.metered_as:
-            idle = next((each for each in held if each.is_open and self._is_idle(each)), None)
-            if idle is not None:
-                return idle
-        self._none_idle_until_ms = self._now_ms() + _LOOKED_AFTER_MS
+        if len(held) > MODEST and address != comer:
+            idle = (each for each in held if each.is_open and self._is_idle(each) and not only_unopened)
+            unopened = (each for each in held if not each.is_open and not each.is_closing)
+            found = next(idle, None) or next(unopened, None)
+            if found is not None:
+                return found
+        self._none_until_ms[only_unopened] = self._now_ms() + _LOOKED_AFTER_MS
         return None
 
     def admitted(self, one: Connection) -> None:

@@ -598,6 +598,11 @@ class Connection(Reader):
         elif self._closing_since_s is None:
             self.abort()
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the end of the connection has begun."""
+        return self._closing_since_s is not None
+
     def evict(self, reason: Dropped) -> None:
         """Drop the socket, and count the reason."""
         if self._closing_since_s is None:
