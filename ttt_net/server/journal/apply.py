@@ -113,7 +113,15 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
 
 def append_event(connection: sqlite3.Connection, event: MatchEvent) -> None:
     """Append an event that neither starts nor ends its match: one statement."""
-    connection.execute(_APPEND, (event.match, event.seq, encode(event)))
+    connection.execute(_APPEND, _row(event))
+
+
+def _row(event: MatchEvent) -> tuple[str, int, bytearray]:
+    """Return the values of `_APPEND`.
+
+    The event is a `bytearray`, because `sqlite3` spends half a microsecond on looking for an adapter of `bytes`.
+    """
+    return event.match, event.seq, bytearray(encode(event))
 
 
 def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents]) -> list[Changes | None]:
@@ -128,7 +136,7 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
     for append in appends:
         before: MatchEvent | None = None
         for event in append.events:
-            rows.append((event.match, event.seq, encode(event)))
+            rows.append(_row(event))
             if type(event) is Started:  # `isinstance` calls the metaclass of structs, which takes half a microsecond
                 assert append.seats is not None, "a match starts with its seats"
                 started.append((event.match, *append.seats, event.at_ms, *_kind(event)))

@@ -14,7 +14,9 @@ from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
+
+import msgspec
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
@@ -53,7 +55,7 @@ def unheard(_: object) -> None:
     """Ignore an answer: a `Done` or `Failed` for a caller that does not wait."""
 
 
-class Job(NamedTuple):
+class Job(msgspec.Struct, frozen=True):
     """An entry or a query, and the callbacks for its result."""
 
     asked: AnyEntry | AnyQuery
