@@ -65,6 +65,7 @@ test("a bar beside the board shows who stands better after each move of a match 
     const page = await learner(LINE, 0, { line: [0, 1, 2], you, players: you ? [{ name: "Ben" }, { name: "Ann" }] : [{ name: "Ann" }, { name: "Ben" }] });
     assert.equal(document.querySelector(".worth"), null, "nothing is known yet");
     const [first, second] = you ? ["Ben", "Ann"] : ["Ann", "Ben"];
+    await page.press(you ? "Where did I go wrong?" : "Analyse");
     await page.says({ type: "analysis", match: "m1", exact: true, moves: [move(1, 0, { score: 0 }), move(2, 0, { score: 0.4 }), move(3, 1), move(5, 1)] });
     for (const [ply, share, words] of [[1, shares[0], "Nobody is ahead"], [2, shares[1], `${second} is better placed`], [3, shares[2], `${first} is winning`]] as const) {
       await slideTo(page, ply);
@@ -399,6 +400,7 @@ test("the moves of an analysed match of one's own are guessed, too", async () =>
   const page = await ann({}, "/m/m1", ["analyse", "study"]);
   await page.says(finished(moves, 0));
   await page.until("main.match");
+  await page.press("Analyse");
   await page.says({ type: "analysis", match: "m1", exact: true, moves: moves.map((move, ply) => ({ ply: ply + 1, side: ply % 2, move, value: 0, best: [], ...(ply === 2 && { keeping: ["c3"] }) })) });
   await page.press("Guess the moves");
   assert.deepEqual(fields(page.of("replay").slice(-1), "match", "ply", "legal"), [["m1", 0, true]]);
@@ -581,6 +583,24 @@ test("the mistake of a lost match goes to the server that keeps mistakes", async
     await page.says({ ...told, lesson: { ply: 5, side: 0, better: ["c1"], text: "" } });
     const more = features.includes("mistakes") ? [[{ puzzle: MISTAKE, text: "" }]] : [];
     assert.deepEqual(fields(page.of("learn"), "mistake"), [...expected, ...more], "though the match is not on the screen");
+    page.close();
+  }
+});
+
+test("the lesson of a match that ends is asked for unseen, and its mistake is kept", async () => {
+  const cases = [["line", LINE, ["hint", "mistakes"], 1], ["line", LINE, ["mistakes"], 0], ["line", LINE, ["hint"], 0], ["abort", LINE, ["hint", "mistakes"], 0], ["resign", [0, 3], ["hint", "mistakes"], 0]] as const;
+  for (const [reason, moves, features, times] of cases) {
+    const page = await ann({}, "/m/m1", ["analyse", ...features]);
+    await page.says(snapshot({ you: 1, moves: [...moves], position: after([...moves]) }));
+    await page.says(ended(0, reason));
+    assert.deepEqual(fields(page.of("analyse"), "match", "brief"), times ? [["m1", true]] : [], `${reason} ${features}`);
+    if (times) {
+      const before = document.querySelector(".deck")!.textContent;
+      await page.says({ type: "analysis", match: "m1", moves: [], exact: false, partial: true, lesson: { ply: 4, side: 1, better: ["c3"], text: "why" } });
+      assert.deepEqual(fields(page.of("learn"), "mistake"), [[{ puzzle: { game: "tictactoe", better: [2], moves: LINE.slice(0, 3) }, text: "why" }]]);
+      assert.equal(document.querySelector(".deck")!.textContent, before, "the result stays, and the analysis can be asked for");
+      page.find("Where did I go wrong?");
+    }
     page.close();
   }
 });

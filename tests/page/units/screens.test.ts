@@ -268,6 +268,7 @@ test("players who look elsewhere are not taken back to the lesson by a later ans
   await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "resign" });
   const lesson = { ply: 2, side: 0, better: ["c3"], text: "", follows: [] };
   const found = { type: "analysis", match: "m1", moves: [], exact: true, lesson };
+  await page.press("Where did I go wrong?");
   await page.says({ ...found, partial: true });
   await page.until(".deck .status", "Move 2 of 3");
   await page.press("one move back");

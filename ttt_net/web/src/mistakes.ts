@@ -3,13 +3,15 @@
 import { ask, say } from "./actions.js";
 import type { Heard } from "./link.js";
 import { isLost, PASSING } from "./link.js";
-import type { OwnMistake, OwnPuzzle, PuzzleReply } from "./protocol.js";
+import type { MatchLesson, OwnMistake, OwnPuzzle, PuzzleReply } from "./protocol.js";
 import { type Match, redraw, state } from "./store.js";
 
 const DAY_MS = 86_400_000;
 /** The days after which a solved mistake returns; after one more answer it is learned. As `OwnMistake.answered`. */
 const RETURNS = [1, 3, 7, 21];
 const LEARNED = RETURNS.length + 1;
+/** Shorter matches have no lesson. As `LEAST_MOVES` of the terminal. */
+const LEAST_MOVES = 3;
 /** What the server accepts. */
 const [MOST_BETTER, MOST_MOVES, MOST_TEXT] = [60, 400, 300];
 
@@ -42,8 +44,7 @@ export function fetchMistakes(puzzle: PuzzleReply | null): void {
 }
 
 /** Keep the mistake of the lesson of a match, if it was ours and a better move is known. */
-function keepMistake({ analysis, game, moves, start, you }: Match): void {
-  const { ply = null, side, better: names = [], text = "" } = analysis?.lesson ?? {};
+function keepMistake({ game, moves, start, you }: Match, { ply = null, side, better: names = [], text = "" }: Partial<MatchLesson> = {}): void {
   if (!areKept() || ply === null || you === undefined || side !== you) return;
   // Where marks fall, a column is the name of all its cells; the position allows one of them.
   const better = [...game.move_names.keys()].filter((move) => names.includes(game.move_names[move]!));
@@ -63,8 +64,14 @@ export function heardOfMistakes(message: Heard): void {
     redraw();
   } else if (message.type === "analysis") {
     const match = state.matches.get(message.match);
-    if (match) keepMistake(match);
-  } else if (message.type === "puzzle" && message.own) hearAnswer(message, message.own);
+    if (match) keepMistake(match, message.lesson);
+  } else if (message.type === "ended" && message.reason !== "abort") askLesson(state.matches.get(message.match));
+  else if (message.type === "puzzle" && message.own) hearAnswer(message, message.own);
+}
+
+/** Ask for the lesson that needs no search, as the terminal does: a mistake is kept also if nobody wants to read of it. */
+function askLesson(match: Match | undefined): void {
+  if (match?.outcome && match.you !== undefined && match.moves.length >= LEAST_MOVES && areKept() && state.features.includes("hint")) say({ type: "analyse", match: match.match, brief: true });
 }
 
 /** Count the first answer to a mistake that is due: a right one moves it on, any other lets it begin again tomorrow. */

@@ -36,7 +36,7 @@ export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, le
   if (message.type === "played") heardMove(match, message);
   else if (hasEnded) announce(stateOf(match));
   // A quick lesson arrives first; the search may find a better one.
-  if (message.type === "analysis") {
+  if (message.type === "analysis" && match.analysis) {
     learnt(match, lesson);
     analyseAgain(match);
   }

@@ -299,7 +299,7 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
     match.players = match.players.map(renamed) as Match["players"];
     match.chat = match.chat.map((line) => ({ ...line, by: renamed(line.by) }));
   } else if (message.type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
-  else if (message.type === "analysis") match.analysis = { ...match.analysis, partial: false, ...message };
+  else if (message.type === "analysis") match.analysis &&= { ...match.analysis, partial: false, ...message };
   else if (message.type === "hint") match[message.kind === "warning" ? "warning" : "hint"] = message;
   else if (message.type === "rated") match.ratings = message.ratings;
   else if (message.type === "watching") match.watchers = message.watchers;
