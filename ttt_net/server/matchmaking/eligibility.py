@@ -235,6 +235,9 @@ class Eligibility:
     def checked_seek(self, session: Session, request: wire.SeekRequest) -> Seek:
         """Return the seek of a request. Raises `Refusal` if the player may not make it."""
         games = tuple(dict.fromkeys(game_name(name) for name in request.games))
+        least, most = request.min_rating, request.max_rating
+        if least is not None and most is not None and least > most:
+            raise Refusal(Code.BAD_MESSAGE, f"no rating is at least {least} and at most {most}")
         may_be_rated = request.level is None and self.may_be_rated((session,), games)
         is_rated = request.rated and (may_be_rated or not request.or_casual)
         if is_rated:
