@@ -198,7 +198,7 @@ class Chat:
             self._services.journal.report(entry, kept, failed)
 
         def kept(number: int) -> None:
-            log.warning("report %d of a player is there to be looked at: admin reports show %d", number, number)
+            log.warning("a player was reported; to read report %d: admin reports show %d", number, number)
             session.ok(request.id)
 
         if request.side is None:
