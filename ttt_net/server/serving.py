@@ -75,7 +75,7 @@ SAMPLE_S = 0.25
 """How often the lateness of the event loop is measured."""
 _MOST_FILES_ON_MACOS = 10_240
 """macOS reports no limit, but rejects a larger one."""
-_GC_THRESHOLDS = (10_000, 20, 50)
+GC_THRESHOLDS = (10_000, 20, 50)
 """Reference counts free nearly everything. Only errors leave cycles, and collecting garbage pauses every match."""
 END_S = 15.0
 """How long the end of a server inside another program may take; its thread never outlives the program."""
@@ -167,7 +167,7 @@ async def _serve(
         if name not in added:
             log.warning("games.rated: no installed package adds a game %s", name)
     gc.freeze()  # exclude objects that live as long as the process from collections
-    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
     async with AsyncExitStack() as running:
         if hub.services.configuration.announce and not (where.host and is_loopback(where.host)):
