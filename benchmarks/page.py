@@ -273,6 +273,7 @@ def taps_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> list[float]
                 tap(place)
             assert len(stage.of("play")) == ply // 2 + 1, f"{game}: the tap at ply {ply} did not play"
         stage.tell(Scene(game, cells[: ply + 1]).played())
+        page.locator(f"#cell-{cells[ply]}.last").wait_for()  # a tap that begins before is ignored
         page.wait_for_timeout(500)
     taken: list[float] = page.evaluate("[...taps.values()]")
     context.close()

@@ -95,6 +95,24 @@ def test_a_finger_aims_first_where_cells_are_smaller_than_it(site: Place) -> Non
     wait_for(is_played, ann, every_ms=100)
 
 
+LATE_TAPS = """id => {
+    const cell = document.getElementById(id);
+    const finger = { bubbles: true, pointerType: "touch" };
+    const tap = () => ["pointerdown", "click"].map(kind => new PointerEvent(kind, finger));
+    const first = tap();
+    while (performance.now() - first[0].timeStamp < 300);
+    for (const event of [...first, ...tap()]) cell.dispatchEvent(event);
+}"""
+"""Two taps, 300 ms apart, that a busy page handles together."""
+
+
+def test_a_second_tap_plays_though_a_busy_page_handles_it_right_after_the_first(site: Place) -> None:
+    stage = Stage(site.visitor(**SMALL_PHONE), Scene("ultimate").snapshot())
+    stage.open("/m/ultimate").await_turn()
+    stage.visitor.page.evaluate(LATE_TAPS, "cell-40")
+    wait_for(lambda: len(stage.of("play")) == 1, stage.visitor)
+
+
 def test_no_tap_plays_resigns_or_answers_what_it_was_not_meant_for(site: Place) -> None:
     ann = site.visitor()
     stage = Stage(ann, Scene("tictactoe", you=1).snapshot())

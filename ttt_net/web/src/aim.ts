@@ -5,7 +5,7 @@ import type { Game } from "./store.js";
 
 /** The minimal size of a touch target in pixels; on smaller cells, a touch aims first. */
 const FINGER = 44;
-/** A second tap plays only after this time. */
+/** A second tap plays only if it begins this long after the first, however late the page handles them. */
 export const AIMED_MS = 250;
 
 /** Whether a tap on a cell has to aim first: a finger covers more than the cell, and a column is no narrower. */

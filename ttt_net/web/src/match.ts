@@ -172,20 +172,20 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
  */
 function tapped(match: Match, cell: number, event: Event, canMove: boolean): void {
   const { game, position } = match;
-  if (touchedAtMs(event) < seen.sinceMs) return;
+  const atMs = touchedAtMs(event); // a busy device handles taps late, and then close together
+  if (atMs < seen.sinceMs) return;
   if (!canMove || !isMyTurn(match)) {
     if (match.you !== undefined && !match.outcome) notify(sentence(link.isUp() ? w.notYourTurn : w.noConnection));
     return;
   }
   const found = movesAt(game, position.legal, cell);
   const hasToAim = needsAim(game, event);
-  const nowMs = performance.now();
   if (found[0] === undefined) {
     set({ aim: -1 });
     const isFree = position.board[cell] === ".";
     announce(isFree ? w.noMoveThere : w.alreadyMarked);
-  } else if (found.length > 1 || (hasToAim && aims(match)[0] !== found[0])) set({ aim: cell, aimedAtMs: nowMs });
-  else if (!hasToAim || nowMs - ui.aimedAtMs >= AIMED_MS) play(match, found[0]);
+  } else if (found.length > 1 || (hasToAim && aims(match)[0] !== found[0])) set({ aim: cell, aimedAtMs: atMs });
+  else if (!hasToAim || atMs - ui.aimedAtMs >= AIMED_MS) play(match, found[0]);
 }
 
 function moves(match: Match): Tree | false {

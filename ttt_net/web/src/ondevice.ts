@@ -185,14 +185,14 @@ export function localBoard(name: string, again: () => void = () => show([])): Ch
   const winner = winnerOf(position, listed);
   const choose = (cell: number, event: Event) => {
     const move = movesAt(game, position.legal, cell)[0];
-    const nowMs = performance.now();
-    if (move === undefined || (level && next) || touchedAtMs(event) < played.sinceMs) return;
+    const atMs = touchedAtMs(event);
+    if (move === undefined || (level && next) || atMs < played.sinceMs) return;
     if (!needsAim(game, event)) playHere(game, listed.line, move);
     else if (hand.aim !== move) {
-      played.aimedAtMs = nowMs;
+      played.aimedAtMs = atMs;
       moveHand({ aim: move });
     }
-    else if (nowMs - played.aimedAtMs >= AIMED_MS) playHere(game, listed.line, move);
+    else if (atMs - played.aimedAtMs >= AIMED_MS) playHere(game, listed.line, move);
   };
   const side = winner ?? next;
   const mark = SIDES[side ?? 0];
