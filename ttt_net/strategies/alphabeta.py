@@ -261,20 +261,9 @@ class AlphaBeta:
         return self._choose(*beneath(game, state), limit)
 
     def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
-        choice, effort = None, Effort(limit)
-        if limit.depth is None and isinstance(game, VanishingGame) and isinstance(state, VanishingState):
-            return VanishingSolver(game).choose(state, self._rng, effort)
-        if limit.depth is None and isinstance(game, UltimateGame) and isinstance(state, UltimateState):
-            choice = self._played_out(game, state, effort)
-        if limit.depth is None and isinstance(state, LineState):
-            if is_connect4(game) and limit.nodes is None:
-                effort = Effort(limit.share(SOLVER_SHARE))
-                choice = self._solved(game, state, effort)
-            elif is_provable(game):
-                effort = Effort(limit.share(PROOF_SHARE))
-                choice = _proved(game, state, effort)
-        if choice is None and limit.depth is None and isinstance(state, LineState) and is_large(game):
-            choice = self._meanwhile(game, state, effort)
+        choice, effort = (
+            (None, Effort(limit)) if limit.depth is not None else self._without_deepening(game, state, limit)
+        )
         if choice is None:
             spent = effort.counts()
             earlier = self._last[1] if self._last is not None and _goes_on(self._last[0], state) else None
@@ -283,6 +272,26 @@ class AlphaBeta:
             choice = deeper.choose(state)
             choice = choice._replace(counts=spent.and_then(choice.counts))
         return choice
+
+    def _without_deepening(self, game: Game[S], state: S, limit: Limit) -> tuple[Choice | None, Effort]:
+        """Return the choice of whatever knows the game better than a search, if anything does, and its effort."""
+        effort = Effort(limit)
+        if isinstance(game, VanishingGame) and isinstance(state, VanishingState):
+            return VanishingSolver(game).choose(state, self._rng, effort), effort
+        if isinstance(game, UltimateGame) and isinstance(state, UltimateState):
+            return self._played_out(game, state, effort), effort
+        if not isinstance(state, LineState):
+            return None, effort
+        choice = None
+        if is_connect4(game) and limit.nodes is None:
+            effort = Effort(limit.share(SOLVER_SHARE))
+            choice = self._solved(game, state, effort)
+        elif is_provable(game):
+            effort = Effort(limit.share(PROOF_SHARE))
+            choice = _proved(game, state, effort)
+        if choice is None and is_large(game):
+            choice = self._meanwhile(game, state, effort)
+        return choice, effort
 
     def _solved(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
         """Return a best move of Connect Four by the book or the compiled solver, or None if none is known in time."""

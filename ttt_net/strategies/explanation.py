@@ -440,12 +440,17 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
             return Mistake(Kind.UNBLOCKED, sound, unblocked(game, state, sound, sight), line[:1])
         return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line), line[:1])
     if value == LOSS_IN_4 and sound:
-        around = {cell for each in sight.their_double_threats for cell in (each.move, *each.cells)}
-        stops = tuple(other for other in sound if other in around)
-        if stops or not _has_open_rows(game, state):  # there, fours of one's own only delay
-            sound = stops or sound
-            return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
+        stops = _stops(game, state, sound, sight)
+        if stops:
+            return Mistake(Kind.ALLOWED_DOUBLE, stops, allowed_double(game, state, move, stops, sight), line)
     return _overlooked_double(game, sight) if sight.double_threats and value != WIN_IN_3 else None
+
+
+def _stops(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) -> tuple[Move, ...]:
+    """Return the sound moves that stop their double threats: those in the lines, where other moves only delay."""
+    around = {cell for each in sight.their_double_threats for cell in (each.move, *each.cells)}
+    stops = tuple(other for other in sound if other in around)
+    return stops if stops or _has_open_rows(game, state) else sound
 
 
 def _has_open_rows(game: Game[S], state: S) -> bool:
