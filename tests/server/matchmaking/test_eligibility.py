@@ -142,6 +142,23 @@ async def test_a_seek_that_is_accepted_is_rated_casual_or_refused_by_who_accepts
         assert is_rated == (rated and not (or_casual and (cannot or other == "Robo")))
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "is_refused"),
+    [(None, None, False), (1600, None, False), (None, 1600, False), (1600, 1600, False), (1601, 1600, True)],
+)
+async def test_a_seek_for_ratings_that_nobody_can_have_is_refused_and_the_last_one_stands(
+    tmp_path: Path, least: int | None, most: int | None, *, is_refused: bool
+) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        await ann.ok("seek", games=["gomoku"])
+        answer = await ann.ask("seek", games=["connect4"], min_rating=least, max_rating=most)
+        assert (answer["type"], answer.get("code")) == (("refused", "bad_message") if is_refused else ("ok", None))
+        seek = server.hub.lobby.seeks.of(server.player_of("Ann"))
+        assert seek is not None
+        assert seek.games == (("gomoku",) if is_refused else ("connect4",))
+
+
 def challenged(house: House, by: Caller, to: Caller, code: str | None = None) -> None:
     """Let one challenge another, who accepts; with a code, the challenge is refused with it."""
     before = len(by.heard)

@@ -326,14 +326,6 @@ async def test_a_seek_asks_for_ratings_and_who_does_not_have_them_is_not_welcome
         assert await bob.refused("accept", seek=row["seek"]) == "not_welcome"
 
 
-async def test_a_seek_for_ratings_that_nobody_can_have_is_refused_and_the_last_one_stands(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        ann = await server.join("Ann")
-        await ann.ok("seek", games=["connect4"], min_rating=1600, max_rating=1600)
-        assert await ann.refused("seek", games=["connect4"], min_rating=1601, max_rating=1600) == "bad_message"
-        await ann.ok("unseek")
-
-
 async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
