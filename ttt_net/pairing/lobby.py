@@ -238,11 +238,6 @@ class Lobby:
             self._take_off(challenge)
         return gone
 
-    @property
-    def has_challenges(self) -> bool:
-        """Whether any challenge is open."""
-        return bool(self._challenges_of)
-
     def part(self, one: Player, other: Player) -> list[Challenge]:
         """Remove and return the challenges between two players."""
         between = [each for each in self._challenges_of.get(one, {}).values() if other in (each.by, each.to)]

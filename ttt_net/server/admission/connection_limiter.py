@@ -110,14 +110,13 @@ class ConnectionLimiter:
 
     def shut_to(self, peer: str) -> Dropped | None:
         """Return why one more connection from an address would be far too many, or None."""
-        is_unmetered = is_among(peer, self._proxies) or is_among(peer, self._unmetered)
-        network = None if is_unmetered else self._holder(peer)
+        network = self._holder(peer)
         if len(self._connections) >= self._limits.max_connections + self._reserved + POLITE:
             unopened = self._to_drop(network, only_unopened=True)
             if unopened is None:
                 return "full"
             unopened.evict("full")
-        if network is None:
+        if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
             return None
         most = max(self._limits.max_per_address, _OF_CROWD * self._rate_limiter.crowd_of(network)) + POLITE_TO_ONE
         if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network):

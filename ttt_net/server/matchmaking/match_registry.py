@@ -202,8 +202,6 @@ class MatchRegistry:
 
         Otherwise the next acceptance would begin a second match beside it. Bots say by their places what they can play.
         """
-        if not self._lobby.has_challenges:
-            return
         if len(players) == len(SIDES):
             for challenge in self._lobby.part(*(session.player for session in players)):
                 self.tell_both(challenge, wire.ChallengeAccepted(challenge.number))
@@ -259,8 +257,7 @@ class MatchRegistry:
         self.withdraw(*(session.player for session in here.values()))
         self._end_challenges(tuple(here.values()))
         for side, session in here.items():
-            if match.players[side].name != session.info.name:  # they have reconnected, and taken another since
-                match.rename(side, session.info.name)
+            match.rename(side, session.info.name)  # they may have reconnected, and taken another since
             self._leave_finished(session)
             session.began(room.id)
             services.players.moved(session)

@@ -406,13 +406,12 @@ class Joining:
 
     def show(self, match: Match, now_ms: int) -> None:
         """Send the match to its players here; if both are, they see the same, except for their side."""
-        shown: Snapshot | None = None
-        for player, session in self._audience.players.items():
-            if shown is None or match.absences:
-                shown = self.snapshot(match, session, now_ms)
-            else:
-                shown = restruct(shown, you=self._seats.side_of(player))
-            session.tell(shown)
+        players = self._audience.players
+        if not players:
+            return
+        shown = self.snapshot(match, next(iter(players.values())), now_ms)
+        for player, session in players.items():
+            session.tell(restruct(shown, you=self._seats.side_of(player)))
 
     def show_again(self, match: Match, back: Session, now_ms: int) -> None:
         """Send the current snapshot to everybody except the player who is `back`: the adjournment has ended."""

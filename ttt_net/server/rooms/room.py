@@ -300,7 +300,7 @@ class MatchRoom:
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
         services, connection = self._services, session.connection
         at_ms = match.next_at_ms(services.wall_ms())
-        flag = referee.flag_fall(match, came_ms, at_ms) if match.clock else []
+        flag = referee.flag_fall(match, came_ms, at_ms)
         if flag and self.seats.lets_flag_fall(match):
             self._waiting.appendleft((session, command, came_ms))
             self._commit(match, flag, None)
