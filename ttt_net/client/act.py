@@ -436,12 +436,10 @@ def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
 def _at_risk(display: Display) -> Snapshot | None:
     """Return a live match of ours that the opponent can claim if we leave now, if there is one."""
     world = display.world
+    if world.link is not LinkState.ONLINE:
+        return None
     ours = (match for name, match in world.matches.items() if world.has_seat(name) and match.outcome is None)
-    return (
-        next((match for match in ours if not words.does_wait(world, match)), None)
-        if world.link is LinkState.ONLINE
-        else None
-    )
+    return next((match for match in ours if not words.does_wait(world, match)), None)
 
 
 def _chosen(display: Display, rows: list[Row], index: int, seek: SeekRequest) -> Effect:

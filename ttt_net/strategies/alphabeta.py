@@ -261,9 +261,9 @@ class AlphaBeta:
         return self._choose(*beneath(game, state), limit)
 
     def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
-        choice, effort = (
-            (None, Effort(limit)) if limit.depth is not None else self._without_deepening(game, state, limit)
-        )
+        choice, effort = None, Effort(limit)
+        if limit.depth is None:
+            choice, effort = self._without_deepening(game, state, limit)
         if choice is None:
             spent = effort.counts()
             earlier = self._last[1] if self._last is not None and _goes_on(self._last[0], state) else None
