@@ -11,6 +11,8 @@ from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.clock import TimeControl
 from ttt_net.games import catalogue
+from ttt_net.matches.match import OPENING_PLIES
+from ttt_net.matches.referee import RATED_PLIES
 from ttt_net.messages import (
     Ended,
     NoteInfo,
@@ -22,6 +24,11 @@ from ttt_net.messages import (
     SeekRequest,
 )
 from ttt_net.sdk.received import Tally
+
+
+def test_matches_are_too_short_for_the_client_and_the_server_alike() -> None:
+    """The client does not load the referee, which it would need for these two numbers alone."""
+    assert (words.OPENING_PLIES, words.RATED_PLIES) == (OPENING_PLIES, RATED_PLIES)
 
 
 def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:
