@@ -85,7 +85,8 @@ def start(served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Start a server, and return its exit code."""
     monkeypatch.setattr("ttt_net.server.serving.serve", served)
     monkeypatch.setattr("ttt_net.server.start.set_up", lambda *_: None)  # those of the tests stay as they are
-    return main(["--host", "127.0.0.1", "--port", "0", "--data", str(folder)])
+    # An address of its own: no other test takes the port there while the server begins anew.
+    return main(["--host", "127.0.0.83", "--port", "0", "--data", str(folder)])
 
 
 def test_a_node_that_is_to_begin_anew_does_so_on_its_port_until_its_log_answers_again(
