@@ -244,6 +244,23 @@ def test_the_next_search_of_a_match_goes_on_with_the_table_of_the_last() -> None
     assert player(game, state, Limit(nodes=500)).counts.hits > fresh(game, state, Limit(nodes=500)).counts.hits
 
 
+def test_matches_played_at_the_same_time_each_go_on_with_their_own_table() -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    player, alone = find_strategy("alphabeta", seed=1), find_strategy("alphabeta", seed=1)
+    state = after_names(game, "h8 i9 i7 g9 g7")
+    expected = [alone(game, state, Limit(nodes=50_000))]
+    chosen = [player(game, state, Limit(nodes=50_000))]
+    for text in ("h8 i8 i7", "h8 h9 g7", "a1 i8 b3"):
+        player(game, after_names(game, text), Limit(nodes=500))
+    for move in expected[0].line[:2]:
+        state = game.result(state, move)
+    expected.append(alone(game, state, Limit(nodes=500)))
+    chosen.append(player(game, state, Limit(nodes=500)))
+    for each, other in zip(chosen, expected, strict=True):
+        assert each._replace(counts=each.counts._replace(ms=0)) == other._replace(counts=other.counts._replace(ms=0))
+
+
 def test_a_search_is_not_influenced_by_another_match_or_a_limit_of_depth() -> None:
     game = line_game("gomoku")
     engine.load(game)

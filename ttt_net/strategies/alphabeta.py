@@ -213,6 +213,9 @@ MAX_ENTRIES = 1 << 20
 SOLVER_SHARE = 0.7
 """The fraction of its time for the exact solver, before it searches as deep as it can in the rest."""
 
+MOST_SEARCHES = 4
+"""How many matches of five in a row a player may have at once and still keep the table of each, of 7 MB."""
+
 PROOF_SHARE = 0.4
 """The fraction of its limit for proving the value of a position in a small game, before it estimates."""
 
@@ -244,8 +247,8 @@ class AlphaBeta:
         self._rng = rng
         self._solver = Connect4Solver()
         self._tree: PlayoutTree | None = None
-        self._last: tuple[object, Search[Any]] | None = None
-        """The position of the last search, and that search."""
+        self._searches: list[tuple[Game[Any], Any, Search[Any]]] = []
+        """The last search of each of some matches of five in a row, with its game and position, the newest last."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -266,12 +269,22 @@ class AlphaBeta:
             choice, effort = self._without_deepening(game, state, limit)
         if choice is None:
             spent = effort.counts()
-            earlier = self._last[1] if self._last is not None and _goes_on(self._last[0], state) else None
+            earlier = self._earlier(game, state) if limit.depth is None else None
             deeper = deepening(game, limit.rest(spent), self._rng, earlier)
-            self._last = (state, deeper.search) if is_large(game) and game.k == 5 and limit.depth is None else None
+            if is_large(game) and game.k == 5 and limit.depth is None:
+                self._searches = [*self._searches[1 - MOST_SEARCHES :], (game, state, deeper.search)]
             choice = deeper.choose(state)
             choice = choice._replace(counts=spent.and_then(choice.counts))
         return choice
+
+    def _earlier(self, game: Game[S], state: S) -> Search[Any] | None:
+        """Return the last search of the match that has come to a position, and keep it no longer; None if none is."""
+        found = [each for each in self._searches if each[0] is game and _goes_on(each[1], state)]
+        if not found:
+            return None
+        last = max(found, key=lambda each: each[1].ply)
+        self._searches.remove(last)
+        return last[2]
 
     def _without_deepening(self, game: Game[S], state: S, limit: Limit) -> tuple[Choice | None, Effort]:
         """Return the choice of whatever knows the game better than a search, if anything does, and its effort."""
