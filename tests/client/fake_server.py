@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -107,10 +108,40 @@ class FakeServer:
             self.heard.append(await socket.recv())
 
 
+class Listening(socket.socket):
+    """A listening socket that remembers the connections it accepted.
+
+    `websockets` closes its connections, but knows none that is still in its TLS handshake.
+    """
+
+    def __init__(self, port: int) -> None:
+        super().__init__()
+        self._accepted: list[socket.socket] = []
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.bind(("127.0.0.1", port))
+
+    def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+        """Accept a connection."""
+        accepted, address = super().accept()
+        self._accepted.append(accepted)
+        return accepted, address
+
+    async def until_closed(self) -> None:
+        """Cut all connections, and wait until asyncio has closed them."""
+        while remaining := [each for each in self._accepted if each.fileno() >= 0]:
+            for each in remaining:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+            await asyncio.sleep(0)
+
+
 @asynccontextmanager
 async def fake_server(port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[FakeServer]:
     """Run a fake server for as long as the context lasts."""
     fake = FakeServer("wss" if tls else "ws")
-    async with serve(fake.handle, "127.0.0.1", port, compression=None, close_timeout=0.2, ssl=tls) as server:
-        fake.port = next(iter(server.sockets)).getsockname()[1]
+    listening = Listening(port)
+    fake.port = listening.getsockname()[1]
+    async with serve(fake.handle, sock=listening, compression=None, close_timeout=0.2, ssl=tls):
         yield fake
+    async with asyncio.timeout(PATIENCE_S):
+        await listening.until_closed()
