@@ -3,6 +3,9 @@
 import asyncio
 import json
 import re
+import time
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from websockets.exceptions import InvalidStatus
 from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.clock import TimeControl
-from ttt_net.commands.tournament import guarded, page_of, report_of
+from ttt_net.commands.tournament import guarded, page_of, report_of, seconds_until
 from ttt_net.messages import TournamentBoard, TournamentKind, TournamentReply, TournamentStanding
 from ttt_net.server.admin.protocol import TournamentSheet
 from ttt_net.server.settings.configuration import Limits, Rate
@@ -149,6 +152,34 @@ async def test_a_host_holds_an_arena_and_prints_its_standings(tmp_path: Path, ho
         king = await made(host, "--king")
         assert "king of the table, tictactoe" in await host.run("show", king)
         assert "write it like 19:30" in await host.fail("create", "X", "--time", "3", "--king", "--at", "noon")
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Local time as in Berlin."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("the time zone of a process cannot be changed here")
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(
+    ("now", "text", "hours"),
+    [
+        ("2026-12-31T22:00+01:00", "23:59:59", 2 - 1 / 60),
+        ("2026-12-31T22:00+01:00", "21:30", 23.5),
+        ("2026-12-31T22:00+01:00", "22:00", 24),
+        ("2026-10-24T20:00+02:00", "09:00", 14),
+        ("2027-03-27T20:00+01:00", "09:00", 12),
+    ],
+    ids=["today", "tomorrow", "now", "the clocks are put back", "the clocks are put forward"],
+)
+def test_a_time_of_day_is_a_local_one(now: str, text: str, hours: float) -> None:
+    assert seconds_until(text, datetime.fromisoformat(now)) == round(hours * 3_600)
 
 
 async def test_a_class_of_one_address_enters_beyond_the_limits_once_one_of_them_has(tmp_path: Path, host: Host) -> None:

@@ -53,15 +53,22 @@ def _time(text: str) -> TimeControl:
     return found
 
 
+def seconds_until(text: str, now: datetime) -> int:
+    """Return the seconds from now until a time of day in local time: today, or if it has passed, tomorrow.
+
+    Raises `ValueError` if the text is no time of day.
+    """
+    wanted = time.fromisoformat(text)
+    today = datetime.combine(now.date(), time(wanted.hour, wanted.minute))
+    days = (today, today + timedelta(days=1))  # without an offset: clocks may be put forward or back in between
+    return int(next(at - now for day in days if (at := day.astimezone()) > now).total_seconds())
+
+
 def _time_of_day(text: str) -> int:
-    """Return the seconds until a time of day: today, or if it has passed, tomorrow."""
-    now = datetime.now().astimezone()
     try:
-        wanted = time.fromisoformat(text)
+        return seconds_until(text, datetime.now().astimezone())
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no time of day; write it like 19:30") from None
-    at = now.replace(hour=wanted.hour, minute=wanted.minute, second=0, microsecond=0)
-    return int(((at if at > now else at + timedelta(days=1)) - now).total_seconds())
 
 
 def _pause(text: str) -> int | None:
