@@ -330,7 +330,7 @@ def test_the_balanced_openings_of_gomoku_are_different_positions_of_five_or_six_
     game = find_game("gomoku")
     openings = read_openings(game, Path(__file__).parents[2] / "benchmarks" / "balanced_openings.txt")
     positions = {(frozenset(moves[::2]), frozenset(moves[1::2])) for moves in openings}
-    assert len(positions) == len(openings) == 40
+    assert len(positions) == len(openings) == 100
     assert {len(moves) for moves in openings} == {5, 6}
 
 
