@@ -73,7 +73,7 @@ def test_the_opening_of_connect_four_is_judged_by_the_book_and_no_engine_is_load
     file.write_text("Game: connect4\nFirst: Ann\nSecond: Bob\n\n4 4 4 4 4 2 3 5\n", encoding="utf-8")
     assert main(["analyse", "--match", str(file), "--json"]) == 0
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
-    assert first["text"] == "No decisive mistake is visible at a glance."
+    assert first["text"] == "No clear mistake can be seen at a glance."
     assert [each["value"] for each in moves] == [1, -1, 1, -1, 1, -1, -1, 1]
     assert last["text"] == "Move 7: you had a win with column 2; after this they win in 17 moves."
     assert loaded == []

@@ -33,6 +33,7 @@ from ttt_net.messages import (
     TargetInfo,
     encode,
 )
+from ttt_net.strategies.explanation import WINNERS_ENDS
 
 
 def after(name: str, words: str, *, is_over: bool = False) -> Position:
@@ -162,7 +163,8 @@ def test_every_puzzle_can_be_read_and_its_solution_played() -> None:
 
 
 def test_puzzles_rise_through_the_week_and_their_reasons_are_about_the_solution() -> None:
-    wins, saves = {"only_win", "two_threats"}, {"only_draw", "must_block", "should_block", "should_play"}
+    saves = {"only_draw", "must_block", "should_block", "should_play"}
+    wins, unnamed = {"only_win", "two_threats", *WINNERS_ENDS.values()}, 0
     for day in DAYS:
         puzzle = puzzle_of(day)
         assert puzzle.grade == (2, 2, 3, 3, 4, 4, 5)[day.weekday()]
@@ -170,6 +172,8 @@ def test_puzzles_rise_through_the_week_and_their_reasons_are_about_the_solution(
         assert why["kind"] in (wins if puzzle.is_win else saves)
         assert why["moves"] == [find_game(puzzle.game).move_names[puzzle.solution]]
         assert why.get("plies", puzzle.plies) == puzzle.plies
+        unnamed += why["kind"] == "only_win"
+    assert unnamed < len(DAYS) / 10, "most wins say how they come about"
     assert len(DAYS) % 7 == 0, "the first again on the same day of the week"
 
 

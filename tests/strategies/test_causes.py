@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,21 @@ import pytest
 from tests.strategies.positions import after_names
 from ttt_net.games import Game, Move, Side, find_game
 from ttt_net.games.line import LineGame
+from ttt_net.games.notation import read_start
+from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
+from ttt_net.games.ultimate import ANY, UltimateGame
 from ttt_net.games.vanishing import MARKS
 from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import analyse
-from ttt_net.strategies.explanation import Explanation, ExplanationKind, Mistake
+from ttt_net.strategies.explanation import (
+    WINNERS_ENDS,
+    Explanation,
+    ExplanationKind,
+    Mistake,
+    fault_of_boards,
+    merit_of_boards,
+)
 from ttt_net.strategies.hints import JUDGE_SHARE, advise, hint, warning, warning_of_move
 from ttt_net.strategies.review import review
 from ttt_net.strategies.sight import look
@@ -59,7 +70,12 @@ def check_end(game: Game[Any], after: Any, why: Explanation, line: tuple[Move, .
     if why.kind in (Kind.TO_VANISHED, Kind.MAKES_VANISH):
         assert cells == (reply,) == (state.moves[-2 * MARKS],), "where the oldest mark was"
         assert all(reply in wins(game, game.result(state, move)) for move in moves)
-    elif why.kind in (Kind.TO_ZUGZWANG, Kind.MAKES_ZUGZWANG, Kind.TO_STACK, Kind.MAKES_STACK):
+    elif why.kind in (Kind.TO_STACK, Kind.MAKES_STACK):
+        assert isinstance(game, LineGame)
+        (lower,) = (move for move in moves if [game.move_names[move]] == list(why.theirs))
+        (upper,) = wins(game, game.result(state, lower))
+        assert upper == lower - game.fall
+    elif why.kind in (Kind.TO_ZUGZWANG, Kind.MAKES_ZUGZWANG):
         assert isinstance(game, LineGame)
         assert reply == made - game.fall
         assert [game.move_names[made]] == list(why.theirs)
@@ -67,6 +83,16 @@ def check_end(game: Game[Any], after: Any, why: Explanation, line: tuple[Move, .
             own = game.marks(after)[1 - game.to_move(state)]
             assert {game.board(after)[cell] for cell in why.row.cells} == {own}
             assert sum(1 << cell for cell in (*why.row.cells, reply)) in game.lines
+
+
+def check_two_threats(game: Game[Any], state: Any, name: str, line: tuple[Move, ...], winner: Side) -> None:
+    """Check that the winner plays a move of this name in a line, and then wins next, whatever the loser plays."""
+    at, found = state, False
+    for move in line:
+        by, at = game.to_move(at), game.result(at, move)
+        if by == winner and game.move_names[move] == name and not game.is_terminal(at):
+            found = found or all(wins(game, game.result(at, reply)) for reply in game.actions(at))
+    assert found, (game.board(state), name)
 
 
 def mistakes(game: Game[Any], moves: tuple[Move, ...], start: Any, nodes: int) -> Iterator[tuple[Any, Move, Mistake]]:
@@ -222,3 +248,109 @@ def test_the_marks_of_a_win_at_once_are_those_of_its_line(name: str) -> None:
         assert line.issuperset({game.move_cells[sight.wins[0]]})
         seen += 1
     assert seen > 3 or name == "misere"
+
+
+PUZZLES = [puzzle_of(FIRST_DAY + timedelta(days=day)) for day in range(puzzle_count())]
+
+
+def test_the_reasons_of_won_puzzles_are_those_that_the_rules_show() -> None:
+    seen = set[str]()
+    for puzzle in PUZZLES:
+        why, game = puzzle.explanation, find_game(puzzle.game)
+        state, kind = read_start(game, puzzle.position), Kind(why["kind"])
+        winner, line = game.to_move(state), (puzzle.solution, *puzzle.line)
+        if kind is Kind.TWO_THREATS:
+            check_two_threats(game, state, why["moves"][0], line[:1], winner)
+        elif kind is Kind.MAKES_TWO_THREATS:
+            check_two_threats(game, state, why["theirs"][0], line, winner)
+        elif kind in WINNERS_ENDS.values():
+            named = Explanation(kind, tuple(why["moves"]), tuple(why.get("theirs", ())))
+            check_end(game, game.result(state, puzzle.solution), named, line[1:], 1 - winner)
+        seen.add(kind)
+    assert seen >= {*WINNERS_ENDS.values(), Kind.TWO_THREATS}
+
+
+def board_won(game: UltimateGame, state: Any, move: Move) -> bool:
+    """Tell whether a move wins a small board."""
+    after = game.result(state, move)
+    return bool((after.won_first | after.won_second) != (state.won_first | state.won_second))
+
+
+def can_win_a_board(game: UltimateGame, state: Any) -> list[Move]:
+    """Return the moves that win a small board."""
+    return [move for move in game.actions(state) if board_won(game, state, move)]
+
+
+def passed(state: Any) -> Any:
+    """Return an ultimate position with the other side to move, in any board."""
+    return state._replace(ply=state.ply + 1, target=ANY)
+
+
+def test_what_a_move_of_ultimate_does_in_a_small_board_is_what_the_rules_show() -> None:
+    game, rng, merits, faults = find_game("ultimate"), random.Random(3), set[str](), set[str]()
+    assert isinstance(game, UltimateGame)
+    for _ in range(60):
+        state = game.initial
+        for made in random_opening(game, rng.randrange(4, 50), rng):
+            state = game.result(state, made)
+        moves = list(game.actions(state))
+        if len(moves) < 2:
+            continue
+        move, better = rng.sample(moves, 2)
+        after = game.result(state, move)
+        if (why := merit_of_boards(game, state, move)) is not None:
+            merits.add(why.kind)
+            assert why.moves == (game.move_names[move],)
+            check_merit(game, state, move, why)
+        if (why := fault_of_boards(game, state, move, (better,))) is not None:
+            faults.add(why.kind)
+            assert why.moves == (game.move_names[better],)
+            instead = game.result(state, better)
+            if why.kind is Kind.MISSED_BOARD:
+                assert board_won(game, state, better)
+                assert not board_won(game, state, move)
+                continue
+            assert instead.target != ANY
+            assert not can_win_a_board(game, instead)
+            if why.kind is Kind.GAVE_CHOICE:
+                assert after.target == ANY
+            else:
+                assert {game.move_names[reply] for reply in can_win_a_board(game, after)} == set(why.theirs)
+                assert after.target != ANY
+    assert merits == {Kind.TRY_BOARD, Kind.TRY_TWO_WAYS, Kind.TRY_STOP_BOARD, Kind.TRY_SENT, Kind.TRY_CENTRE_BOARD}
+    assert faults == {Kind.MISSED_BOARD, Kind.GAVE_BOARD, Kind.GAVE_CHOICE}
+
+
+def check_merit(game: UltimateGame, state: Any, move: Move, why: Explanation) -> None:
+    after, mark = game.result(state, move), game.marks(state)[game.to_move(state)]
+    match why.kind:
+        case Kind.TRY_BOARD:
+            assert board_won(game, state, move)
+            assert why.row is not None
+            assert {game.board(state)[cell] for cell in why.row.cells} == {mark}
+        case Kind.TRY_TWO_WAYS:
+            ways = {game.move_names[each] for each in can_win_a_board(game, passed(after))}
+            assert len(why.theirs) >= 2
+            assert ways.issuperset(why.theirs)
+            assert {name[0] for name in why.theirs} == {game.move_names[move][0]}
+        case Kind.TRY_STOP_BOARD:
+            assert move in can_win_a_board(game, passed(state))
+            assert why.row is not None
+            assert mark not in {game.board(state)[cell] for cell in why.row.cells}
+        case Kind.TRY_SENT:
+            assert after.target != ANY
+            assert not can_win_a_board(game, after)
+        case _:
+            assert game.move_names[move].startswith("5:")
+
+
+def test_most_hints_of_ultimate_have_a_reason_that_one_can_see() -> None:
+    game, rng, seen = find_game("ultimate"), random.Random(5), 0
+    for _ in range(10):
+        state = game.initial
+        for made in random_opening(game, rng.randrange(6, 40), rng):
+            state = game.result(state, made)
+        found = advise(game, state, Limit(nodes=300))
+        assert found is not None
+        seen += found.why.kind is not Kind.TRY_SEARCH
+    assert seen > 5

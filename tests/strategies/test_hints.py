@@ -132,7 +132,7 @@ def test_a_winning_fork_is_advised_with_its_threats() -> None:
     [
         ("XX./OO./...", (2,), "You can win at once with c3."),
         ("XX./.O./...", (2,), "You have to play c3: they have two in a row."),
-        ("X../.../..O", None, "you can win with it, in 3 moves."),
+        ("X../.../..O", None, "you reach two threats at once with "),
         ("XOX/.O./.X.", None, "Try "),
         (".../.../...", (4,), "Try b2: many lines go through it."),
         ("X.X/O../XO.", None, "No move is safe: after "),

@@ -204,7 +204,7 @@ def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:
         "ply": None,
         "side": None,
         "better": [],
-        "text": "No decisive mistake can be proved.",
+        "text": "No clear mistake was found.",
         "why": {"kind": "nothing"},
         "follows": [],
     }
@@ -256,21 +256,31 @@ def test_completing_a_line_in_misere_is_answered_with_a_safe_move() -> None:
     assert searched.in_words(game) == told, "a2 would have lost later"
 
 
+DOUBTED = (
+    ExplanationKind.LOOKED_WORSE,
+    ExplanationKind.MISSED_BOARD,
+    ExplanationKind.GAVE_BOARD,
+    ExplanationKind.GAVE_CHOICE,
+)
+
+
 def test_moves_of_ultimate_are_doubted_only_if_longer_playouts_agree() -> None:
     pytest.importorskip("numba")
-    game, marked = find_game("ultimate"), 0
+    game, marked, named = find_game("ultimate"), 0, 0
     moves = random_opening(game, 24, random.Random(2))
     state = game.initial
     for each in review(game, moves, Limit(nodes=20_000)):
         before, state = state, game.result(state, each.move)
-        if each.mistake is None or each.mistake.why.kind is not ExplanationKind.LOOKED_WORSE:
+        if each.mistake is None or each.mistake.why.kind not in DOUBTED:
             continue
+        named += each.mistake.why.kind is not ExplanationKind.LOOKED_WORSE
         best, answer = (AlphaBeta(random.Random(9))(game, at, Limit(nodes=60_000)) for at in (before, state))
         assert best.value is not None
         assert answer.value is not None
         assert best.value + answer.value > 0.15 * CERTAIN
         marked += 1
     assert marked > 2
+    assert named > 0, "that one can see"
 
 
 def test_too_few_playouts_doubt_no_move_of_ultimate() -> None:

@@ -25,7 +25,7 @@ from ttt_net.strategies import find_strategy
 from ttt_net.strategies.alphabeta import Search, deepening
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.engine import is_compiled, is_connect4, is_installed, is_large, is_provable, is_small
-from ttt_net.strategies.explanation import Explanation, ExplanationKind, in_moves, names_of
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, in_moves, names_of, winning_end
 from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.hints import hint
 from ttt_net.strategies.review import Reviewed, review, winner_of
@@ -171,7 +171,7 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
     if is_win and not line:
         return None
     plies = len(line) if is_win else max(verdict.plies or 0 for other, verdict in found.moves.items() if other != move)
-    why = _why(game, state, move, plies, is_win=is_win)
+    why = _why(game, state, move, plies, line)
     return Puzzle(game, state, move, is_win, plies, _grade(plies if is_win else plies - 1), why, line[1:])
 
 
@@ -206,8 +206,8 @@ def puzzle_by_threats(game: LineGame, state: LineState) -> Puzzle | None:
                     return None
     except Stopped:
         return None
-    names = names_of(game, line[:1])
-    why = Explanation(ExplanationKind.ONLY_WIN, names, plies=len(line), is_bound=True)
+    proved = Explanation(ExplanationKind.ONLY_WIN, names_of(game, line[:1]), plies=len(line), is_bound=True)
+    why = winning_end(game, state, line[0], line[1:]) or proved
     return Puzzle(game, state, line[0], True, len(line), _grade(len(line)), why, line[1:])
 
 
@@ -226,15 +226,15 @@ _SEEN_WINS = (ExplanationKind.WIN_NOW, ExplanationKind.TWO_THREATS)
 _SEEN_SAVES = (ExplanationKind.MUST_BLOCK, ExplanationKind.SHOULD_BLOCK, ExplanationKind.SHOULD_PLAY)
 
 
-def _why(game: Game[Any], state: Any, move: Move, plies: int, *, is_win: bool) -> Explanation:  # noqa: ANN401
-    """Return why a move is the solution, as can be seen on the board, or else as it is proved."""
+def _why(game: Game[Any], state: Any, move: Move, plies: int, line: tuple[Move, ...]) -> Explanation:  # noqa: ANN401
+    """Return why a move is the solution: as can be seen on the board, by how its play ends, or else as it is proved."""
     seen = hint(game, state)
-    if seen is not None and seen.moves == (move,) and seen.why.kind in (_SEEN_WINS if is_win else _SEEN_SAVES):
+    if seen is not None and seen.moves == (move,) and seen.why.kind in (_SEEN_WINS if line else _SEEN_SAVES):
         return seen.why
     names = names_of(game, (move,))
-    if is_win:
-        return Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
-    return Explanation(ExplanationKind.ONLY_DRAW, names)
+    if not line:
+        return Explanation(ExplanationKind.ONLY_DRAW, names)
+    return winning_end(game, state, move, line[1:]) or Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
 
 
 WEEK = (2, 2, 3, 3, 4, 4, 5)

@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.ultimate import UltimateGame
+from ttt_net.games.ultimate import ANY, UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.games.wild import WildGame
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.heuristic import is_line_game, own_and_other
+from ttt_net.strategies.heuristic import (
+    board_of,
+    cells_that_win_boards,
+    is_line_game,
+    lines_of_board,
+    own_and_other,
+)
 from ttt_net.strategies.sight import (
     LOSS_IN_2,
     LOSS_IN_4,
@@ -44,6 +50,7 @@ class ExplanationKind(StrEnum):
     NO_SAFE_MOVE = "no_safe_move"
     MUST_BLOCK = "must_block"
     TWO_THREATS = "two_threats"
+    MAKES_TWO_THREATS = "makes_two_threats"
     MAKES_VANISH = "makes_vanish"
     MAKES_STACK = "makes_stack"
     MAKES_ZUGZWANG = "makes_zugzwang"
@@ -68,6 +75,11 @@ class ExplanationKind(StrEnum):
     TRY_BLOCK = "try_block"
     TRY_ROW = "try_row"
     TRY_LINES = "try_lines"
+    TRY_BOARD = "try_board"
+    TRY_TWO_WAYS = "try_two_ways"
+    TRY_STOP_BOARD = "try_stop_board"
+    TRY_SENT = "try_sent"
+    TRY_CENTRE_BOARD = "try_centre_board"
     TRY_DRAW = "try_draw"
     TRY_SEARCH = "try_search"
     ONLY_WIN = "only_win"
@@ -101,6 +113,9 @@ class ExplanationKind(StrEnum):
     TO_VANISHED = "to_vanished"
     LOST = "lost"
     HAD_WIN = "had_win"
+    MISSED_BOARD = "missed_board"
+    GAVE_BOARD = "gave_board"
+    GAVE_CHOICE = "gave_choice"
     LOOKED_WORSE = "looked_worse"
 
 
@@ -112,6 +127,7 @@ _WORDS = {
     _Kind.NO_SAFE_MOVE: "No move is safe: after {moves} they win at once with {theirs}.",
     _Kind.MUST_BLOCK: "You have to play {moves}: they have {row}.",
     _Kind.TWO_THREATS: "Play {moves}: two threats, only one can be blocked.",
+    _Kind.MAKES_TWO_THREATS: "Play {moves}: you reach two threats at once with {theirs}.",
     _Kind.MAKES_VANISH: "Play {moves}: their mark at {theirs} will have to vanish, and you win there.",
     _Kind.MAKES_STACK: "Play {moves}: you get two wins in {theirs}, one above the other; they block only the lower.",
     _Kind.MAKES_ZUGZWANG: "Play {moves}: they run out of safe moves and must play {theirs}, and you win on top.",
@@ -136,12 +152,17 @@ _WORDS = {
     _Kind.TRY_BLOCK: "Try {moves}: it stands in the way of their marks.",
     _Kind.TRY_ROW: "Try {moves}: it goes with marks of yours that nobody has blocked.",
     _Kind.TRY_LINES: "Try {moves}: many lines go through it.",
+    _Kind.TRY_BOARD: "Try {moves}: it wins a small board.",
+    _Kind.TRY_TWO_WAYS: "Try {moves}: then you have two ways to win that small board.",
+    _Kind.TRY_STOP_BOARD: "Try {moves}: it stops them from winning that small board.",
+    _Kind.TRY_SENT: "Try {moves}: it sends them to a board that they cannot win yet.",
+    _Kind.TRY_CENTRE_BOARD: "Try {moves}: more lines go through the centre board than through any other.",
     _Kind.TRY_DRAW: "Try {moves}: it keeps the draw.",
-    _Kind.TRY_SEARCH: "Try {moves}: a short look ahead likes it best.",
+    _Kind.TRY_SEARCH: "Try {moves}: it looks best a few moves ahead.",
     _Kind.ONLY_WIN: "{moves} wins {plies}; no other move wins.",
     _Kind.ONLY_DRAW: "{moves} holds the draw; every other move loses.",
-    _Kind.NOTHING: "No decisive mistake can be proved.",
-    _Kind.NOTHING_SEEN: "No decisive mistake is visible at a glance.",
+    _Kind.NOTHING: "No clear mistake was found.",
+    _Kind.NOTHING_SEEN: "No clear mistake can be seen at a glance.",
     _Kind.COMPLETED_LINE: "you completed a line, and that loses; {moves} did not",
     _Kind.MISSED_WIN: "you could have won at once with {moves}",
     _Kind.MISSED_TWO_THREATS: "{moves} would have won: it makes two threats at once",
@@ -179,7 +200,10 @@ _WORDS = {
     _Kind.TO_VANISHED: "{moves} was better: now your mark at {theirs} will have to vanish, and they win there",
     _Kind.LOST: "after this they win {plies}; {moves} looked better",
     _Kind.HAD_WIN: "you had a win {plies} with {moves}",
-    _Kind.LOOKED_WORSE: "{moves} looks better to a search, though nothing is proved",
+    _Kind.MISSED_BOARD: "{moves} would have won a small board",
+    _Kind.GAVE_BOARD: "you sent them to a board that they win with {theirs}; {moves} was probably better",
+    _Kind.GAVE_CHOICE: "you let them play in any board; {moves} was probably better",
+    _Kind.LOOKED_WORSE: "{moves} was probably better",
 }
 
 
@@ -611,6 +635,33 @@ def end_of_play(game: Game[S], state: S, line: tuple[Move, ...], loser: Side) ->
     return why if why is None or why.row or len(line) < FAR else None
 
 
+WINNERS_ENDS = {
+    ExplanationKind.TO_TWO_THREATS: ExplanationKind.MAKES_TWO_THREATS,
+    ExplanationKind.TO_VANISHED: ExplanationKind.MAKES_VANISH,
+    ExplanationKind.TO_STACK: ExplanationKind.MAKES_STACK,
+    ExplanationKind.TO_ZUGZWANG: ExplanationKind.MAKES_ZUGZWANG,
+    ExplanationKind.TO_NO_SAFE_MOVE: ExplanationKind.MAKES_NO_SAFE_MOVE,
+    ExplanationKind.TO_OWN_LINE: ExplanationKind.MAKES_OWN_LINE,
+}
+"""Names for the winner of the ends of best play."""
+
+
+def winning_end(game: Game[S], state: S, move: Move, line: tuple[Move, ...]) -> Explanation | None:
+    """Return how best play wins in the end after a move; None if that has no name.
+
+    `line` is the play after the move. Two threats at once are told if they are near.
+    """
+    after, loser, has_rows = game.result(state, move), 1 - game.to_move(state), bool(is_line_game(game))
+    if has_rows and not game.is_terminal(after) and len(look(game, after).threats) > 1:
+        return Explanation(ExplanationKind.TWO_THREATS, names_of(game, (move,)))
+    end = end_of_play(game, after, line, loser)
+    if end is None or end.kind not in WINNERS_ENDS:
+        return None
+    if end.kind is ExplanationKind.TO_TWO_THREATS and len(line) > FAR:
+        return None
+    return end._replace(kind=WINNERS_ENDS[end.kind], moves=names_of(game, (move,)))
+
+
 def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Explanation | None:
     """Return why no move helps in a position; None if that has no name.
 
@@ -630,13 +681,14 @@ def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Exp
         return None
     assert isinstance(before, LineState)
     assert isinstance(state, LineState)
-    stones = _marks_of(before, 1 - game.to_move(state))
-    made, reply = line
-    is_above = reply == made - game.fall
+    winner = 1 - game.to_move(state)
     if sight.threats:
-        is_stack = is_above and sight.threats == (made,)
-        return Explanation(ExplanationKind.TO_STACK, (), names_of(game, (made,))) if is_stack else None
-    if is_above and completes(game, stones, reply):
+        above = sight.threats[0] - game.fall
+        is_stack = 0 <= above < game.size and completes(game, _marks_of(state, winner), above)
+        return Explanation(ExplanationKind.TO_STACK, (), names_of(game, sight.threats)) if is_stack else None
+    made, reply = line
+    stones = _marks_of(before, winner)
+    if reply == made - game.fall and completes(game, stones, reply):
         row = row_of_threat(game, stones, reply)
         return Explanation(ExplanationKind.TO_ZUGZWANG, (), names_of(game, (made,)), row)
     return Explanation(ExplanationKind.TO_NO_SAFE_MOVE)
@@ -681,6 +733,62 @@ def _searched(was: Verdict, could: Verdict, names: tuple[str, ...]) -> Explanati
     if could.result == 1:
         return Explanation(ExplanationKind.HAD_WIN, names, plies=could.plies, is_bound=not could.exact)
     return Explanation(ExplanationKind.LOOKED_WORSE, names) if drop_of(was, could) >= SMALL_DROP else None
+
+
+def merit_of_boards(game: UltimateGame, state: UltimateState, move: Move) -> Explanation | None:
+    """Return what a move of ultimate does for or against a small board; None if that has no name."""
+    names, side, bit = names_of(game, (move,)), game.to_move(state), 1 << move
+    if cells_that_win_boards(state, side) & bit:
+        return Explanation(ExplanationKind.TRY_BOARD, names, row=_row_in_board(state, side, move))
+    after = game.result(state, move)
+    ways = cells_that_win_boards(after, side) & ~cells_that_win_boards(state, side)
+    if ways & (ways - 1):
+        return Explanation(ExplanationKind.TRY_TWO_WAYS, names, names_of(game, list_cells(ways)))
+    if cells_that_win_boards(state, 1 - side) & bit:
+        return Explanation(ExplanationKind.TRY_STOP_BOARD, names, row=_row_in_board(state, 1 - side, move))
+    if _holds_them(game, after) and not all(_holds_them(game, game.result(state, m)) for m in game.actions(state)):
+        return Explanation(ExplanationKind.TRY_SENT, names)
+    return Explanation(ExplanationKind.TRY_CENTRE_BOARD, names) if board_of(move) == CENTRE else None
+
+
+CENTRE = 4
+"""The small board in the middle."""
+
+
+def fault_of_boards(game: UltimateGame, state: UltimateState, move: Move, best: tuple[Move, ...]) -> Explanation | None:
+    """Return what a move of ultimate left undone or allowed in the small boards, and the best move did not, or None."""
+    side, names = game.to_move(state), names_of(game, best)
+    ours = cells_that_win_boards(state, side)
+    if ours >> best[0] & 1 and not ours >> move & 1:
+        row = _row_in_board(state, side, best[0])
+        return Explanation(ExplanationKind.MISSED_BOARD, names_of(game, [m for m in best if ours >> m & 1]), row=row)
+    after, instead = game.result(state, move), game.result(state, best[0])
+    if game.is_terminal(after) or not _holds_them(game, instead):
+        return None
+    if after.target == ANY:
+        return Explanation(ExplanationKind.GAVE_CHOICE, names)
+    wins = cells_that_win_boards(after, 1 - side)
+    theirs = tuple(reply for reply in game.actions(after) if wins >> reply & 1)
+    if not theirs:
+        return None
+    row = _row_in_board(after, 1 - side, theirs[0])
+    return Explanation(ExplanationKind.GAVE_BOARD, names, names_of(game, theirs), row)
+
+
+def _holds_them(game: UltimateGame, state: UltimateState) -> bool:
+    """Tell whether the side to move has to play in a board that it cannot win with its move."""
+    wins = cells_that_win_boards(state, game.to_move(state))
+    return state.target != ANY and not any(wins >> reply & 1 for reply in game.actions(state))
+
+
+def _row_in_board(state: UltimateState, side: Side, move: Move) -> MarkRow:
+    """Return the marks of the line of a small board that a move of a side completes."""
+    own = state.second if side else state.first
+    for line in lines_of_board(board_of(move)):
+        marks = line & ~(1 << move)
+        if line >> move & 1 and not marks & ~own:
+            return MarkRow(marks.bit_count(), is_run(marks, line), cells=list_cells(marks))
+    raise AssertionError(f"cell {move} completes no line")
 
 
 SMALL_DROP, LARGE_DROP = 0.25, 0.6

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from ttt_net.games import Game
+from ttt_net.games import Game, Move, Side
 from ttt_net.games.geometry import winning_lines
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
@@ -112,6 +112,28 @@ _CELL_LINES = tuple(
     for x in (0, 3, 6)
 )
 """The lines inside each small board, as sets of cells of the large one."""
+
+
+def board_of(cell: Move) -> int:
+    """Return the small board of a cell in ultimate, 0 at the upper left, row by row."""
+    return cell // 27 * 3 + cell % 9 // 3
+
+
+def lines_of_board(number: int) -> tuple[int, ...]:
+    """Return the lines inside a small board, as sets of cells of the large one."""
+    return _CELL_LINES[number]
+
+
+def cells_that_win_boards(state: UltimateState, side: Side) -> int:
+    """Return the cells that would win an open small board for a side, in any board, as a bitboard."""
+    own, other = (state.second, state.first) if side else (state.first, state.second)
+    cells = 0
+    for number, lines in enumerate(_CELL_LINES):
+        if not state.closed >> number & 1:
+            cells |= completing_cells(lines, own, other)
+    return cells
+
+
 _CELL_WORTH = [0, 1, 4, 0]
 _BOARD_WORTH = [BOARD * worth for worth in (0, 1, 4, 16)]
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.games.wild import WildGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
@@ -19,13 +20,14 @@ from ttt_net.strategies.explanation import (
     Explanation,
     ExplanationKind,
     MarkRow,
-    end_of_play,
+    merit_of_boards,
     names_of,
     row_of_double_threat,
     row_of_reply,
     row_of_threat,
     row_to_complete,
     vanishing_cell,
+    winning_end,
 )
 from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
 from ttt_net.strategies.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
@@ -277,14 +279,6 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
 MOST_FOLLOWED = 26
 """The longest win to follow to its end."""
 _UNNAMED = (ExplanationKind.WINNING, ExplanationKind.WINNING_IN)
-_ENDS = {
-    ExplanationKind.TO_VANISHED: ExplanationKind.MAKES_VANISH,
-    ExplanationKind.TO_STACK: ExplanationKind.MAKES_STACK,
-    ExplanationKind.TO_ZUGZWANG: ExplanationKind.MAKES_ZUGZWANG,
-    ExplanationKind.TO_NO_SAFE_MOVE: ExplanationKind.MAKES_NO_SAFE_MOVE,
-    ExplanationKind.TO_OWN_LINE: ExplanationKind.MAKES_OWN_LINE,
-}
-"""Names for the winner of the ends of best play."""
 
 
 def _named_win(game: Game[S], state: S, choice: Choice, limit: Limit, kept: Kept | None) -> Explanation | None:
@@ -293,10 +287,7 @@ def _named_win(game: Game[S], state: S, choice: Choice, limit: Limit, kept: Kept
     after, line = inner.result(position, choice.move), choice.line[1:]
     if is_connect4(inner) and isinstance(after, LineState) and plies_to_end(choice.value or 0) <= MOST_FOLLOWED:
         line = (kept or Kept()).solver.best_play(inner, after, Effort(limit.rest(choice.counts)))
-    end = end_of_play(inner, after, line, 1 - inner.to_move(position))
-    if end is None or end.kind not in _ENDS:
-        return None
-    return end._replace(kind=_ENDS[end.kind], moves=names_of(game, (choice.move,)))
+    return winning_end(inner, position, choice.move, line)
 
 
 def _judged(game: Game[S], found: Analysis) -> Choice | None:
@@ -367,6 +358,8 @@ def _good_of(game: Game[S], state: S, move: Move) -> Explanation | None:
     if is_first(state) or may_swap(state):
         return Explanation(ExplanationKind.TRY_EVEN, names)
     inner, position = beneath(game, state)
+    if isinstance(inner, UltimateGame) and isinstance(position, UltimateState):
+        return merit_of_boards(inner, position, move)
     if not is_line_game(inner) or not isinstance(position, LineState):
         return None
     own, other = own_and_other(position)

@@ -26,6 +26,7 @@ from ttt_net.strategies.explanation import (
     as_played,
     drop_of,
     estimate_of,
+    fault_of_boards,
     forced_end,
     names_of,
     searched_mistake,
@@ -421,7 +422,12 @@ def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None
         fork = allowed_fork(game, state, move, mistake.line, mistake.better)
         return fork or forced_end(game, state, move, mistake) or mistake
     if was.result is None and could.result is None and reply is not None:
-        return allowed_fork(game, state, move, (reply,), ()) or mistake
+        mistake = allowed_fork(game, state, move, (reply,), ()) or mistake
+    if mistake is not None and mistake.why.kind is ExplanationKind.LOOKED_WORSE:
+        inner, position = beneath(game, state)
+        if isinstance(inner, UltimateGame) and isinstance(position, UltimateState):
+            why = fault_of_boards(inner, position, move, mistake.better)
+            return mistake if why is None else mistake._replace(why=why)
     return mistake
 
 

@@ -80,7 +80,7 @@ def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesso
 def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
     """Return a lesson as a sentence, addressed to the player of the move, or about that player."""
     if lesson.ply is None or lesson.side not in (0, 1):
-        return "No decisive mistake was found."
+        return "No clear mistake was found."
     if lesson.side == match.you:
         return clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
     move = _chosen(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else "?"
