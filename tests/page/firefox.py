@@ -51,7 +51,10 @@ class Firefox:
         self._process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=home)
         assert self._process.stderr is not None
         found = next(filter(None, (re.search(r"listening on (ws://\S+)", each) for each in self._process.stderr)))
-        self._socket: ClientConnection = connect(f"{found[1]}/session", max_size=None).__enter__()
+        patient: dict[str, Any] = {"open_timeout": PATIENCE_S, "ping_interval": None}  # busy, it answers late
+        self._socket: ClientConnection = connect(
+            f"{found[1]}/session", proxy=None, max_size=None, **patient
+        ).__enter__()
         self.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}})
         self.call("script.addPreloadScript", functionDeclaration=f"() => {PATIENT}")
         self.call("session.subscribe", events=["log.entryAdded"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
 from ttt_net.server import serving
 from ttt_net.server.serving import loop_factory, reload_settings, server_inside
@@ -123,7 +124,10 @@ async def test_networks_that_are_not_metered_any_more_are_metered_when_they_come
 
 def test_nobody_is_on_a_server_that_has_ended(tmp_path: Path) -> None:
     configuration = Configuration(host="127.0.0.1", port=0, data=tmp_path, announce=False, house_bots=False)
-    with server_inside(configuration) as server, connect(f"ws://127.0.0.1:{server.where.port}") as link:
+    with (
+        server_inside(configuration) as server,
+        connect(f"ws://127.0.0.1:{server.where.port}", proxy=None, open_timeout=PATIENCE_S) as link,
+    ):
         link.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": "Ann"}))
         assert [json.loads(link.recv())["type"] for _ in range(2)] == ["ok", "welcome"]
         assert server.people() == 1
