@@ -67,13 +67,20 @@ class Link:
         self._is_open.set()
         self._is_broken = False
         self._connections: set[asyncio.StreamWriter] = set()
+        self._forwarding: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Forward connections within the block."""
+        """Forward connections within the block, and drop them at its end."""
         async with await asyncio.start_server(self._forward, "127.0.0.1", 0) as server:
             self.port = server.sockets[0].getsockname()[1]
-            yield
+            try:
+                yield
+            finally:
+                self.break_off()
+                self._is_open.set()
+                while self._forwarding:
+                    await asyncio.wait(self._forwarding)
 
     def cut(self) -> None:
         """Stall both directions while connections stay open: bytes are held back."""
@@ -91,23 +98,25 @@ class Link:
         self._is_open.set()
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._forwarding.add(task)
+        task.add_done_callback(self._forwarding.discard)
+        writers = {writer}
         try:
-            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
-            writer.close()
-            return
-        if self._is_broken:
-            writer.close()
-            other_writer.close()
-            return
-        self._connections |= {writer, other_writer}
-        with suppress(OSError, ExceptionGroup):
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._pump(reader, other_writer))
-                tasks.create_task(self._pump(other_reader, writer))
-        self._connections -= {writer, other_writer}
-        for each in (writer, other_writer):
-            each.close()
+            with suppress(OSError, ExceptionGroup):
+                other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self.target)
+                writers.add(other_writer)
+                if self._is_broken:
+                    return
+                self._connections |= writers
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._pump(reader, other_writer))
+                    tasks.create_task(self._pump(other_reader, writer))
+        finally:
+            self._connections -= writers
+            for each in writers:
+                each.close()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65_536):

@@ -1,4 +1,4 @@
-"""The accounts of the checker of a cluster."""
+"""The accounts of the checker of a cluster, and the links of its nodes."""
 
 import asyncio
 import json
@@ -6,10 +6,13 @@ import random
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from benchmarks.cluster import Link
 from benchmarks.cluster_checker import Account, Player, wait_for_end
+from tests.patience import PATIENCE_S
 
 POSITION = {"to_move": 1, "legal": [0], "ply": 0}
 SNAPSHOT = {"type": "snapshot", "match": "m1", "seq": 1, "you": 0, "moves": [], "position": POSITION}
@@ -68,3 +71,30 @@ async def test_a_player_at_a_silent_node_goes_to_the_next() -> None:
             await is_elsewhere.wait()
         playing.cancel()
     assert heard[0] == ["hello", "seek", "ping"]
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+async def test_a_link_drops_its_connections_at_its_end(is_cut: bool) -> None:
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(100):
+                heard.put_nowait(data)
+        writer.close()
+        heard.put_nowait(b"")
+
+    async with asyncio.timeout(PATIENCE_S), await asyncio.start_server(hear, "127.0.0.1", 0) as server:
+        link = Link(server.sockets[0].getsockname()[1])
+        async with link.open():
+            reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
+            writer.write(b"1")
+            assert await heard.get() == b"1"
+            if is_cut:
+                link.cut()
+                writer.write(b"2")
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+        while await heard.get():
+            pass
+        writer.close()
