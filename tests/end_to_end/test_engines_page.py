@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from tests.client.conftest import heard_until
 from tests.patience import PATIENCE_S
 from ttt_net.__main__ import main
 
@@ -119,7 +120,7 @@ def test_the_engines_of_a_file_play_and_leave_on_request(tmp_path: Path) -> None
         f'[[engine]]\nname = "Bab"\ncommand = "{sys.executable} {crashing}"\n'
         f'openings = ["tictactoe: b2", "tictactoe: a1 b2"]\n'
     )
-    environment = {**os.environ, "TTT_NET_HOME": str(tmp_path / "home")}
+    environment = {**os.environ, "TTT_NET_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
     server = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", "0", "--data", str(tmp_path)]
     with subprocess.Popen([*server, "--no-house-bots"], stdout=subprocess.PIPE, text=True, env=environment) as serving:
         assert serving.stdout is not None
@@ -155,10 +156,12 @@ def test_the_engines_of_a_file_play_and_leave_on_request(tmp_path: Path) -> None
                     ply += 1
                 assert "my engine cannot go on" in str(heard(ann, "chat"))
                 assert heard(ann, "ended")["reason"] == "resign"
+                told = heard_until(bots, "Bab: Against Ann: ")  # which its bot may hear later than Ann
             finally:
                 bots.send_signal(signal.SIGINT)
-                told, _ = bots.communicate(timeout=PATIENCE_S)
+                rest, _ = bots.communicate(timeout=PATIENCE_S)
                 serving.terminate()
+    told += rest
     assert bots.returncode == 0
     assert "Ada: Playing as Ada" in told
     assert "Bab: Leaving the match: the engine Bab ended with 1: AssertionError; started again" in told
