@@ -41,7 +41,7 @@ VERBS = {
         "hold tournaments on a server that runs here: rounds, standings, results",
     ),
     "backup": ("ttt_net.commands.journal_files", "copy a server's journal, while it runs or not"),
-    "cluster": ("ttt_net.commands.journal_files", "restart the log of a cluster after a total loss"),
+    "cluster": ("ttt_net.commands.journal_files", "check the log of a cluster, or restart it after a total loss"),
     "restore": (
         "ttt_net.commands.journal_files",
         "check a backup by replaying every match in it, and put it back",
