@@ -206,7 +206,7 @@ def _games() -> str:
     return "\n".join((
         f"- {_quoted(NAMES)};",
         f"- of any size up to {MAX_SIDE}×{MAX_SIDE} {_quoted(PATTERNS)}: K in a row on W×H, the latter with gravity;",
-        f"- with `{SWAP}` after it {_quoted(SWAPPABLE)}: the second player may take the first move over.",
+        f"- {_quoted(SWAPPABLE)}, each also with `{SWAP}` appended: the second player may take over the first move.",
     ))  # fmt: skip
 
 
