@@ -55,7 +55,7 @@ def test_json_has_a_lesson_at_once_then_each_move_and_ends_with_the_lesson(
     file.write_text("Game: connect4\nFirst: Ann\nSecond: Bob\n\n1 7 1 7 1 7 1\n", encoding="utf-8")
     assert main(["analyse", "--match", str(file), "--json", "--match-time", "500"]) == 0
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
-    text = "Move 6: you had to block at 1: they had three in a row. What follows: 1."
+    text = "Move 6: you had to block at column 1: they had three in a row. What follows: 1."
     lesson = {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
     row = {"marks": 3, "open": False, "run": True, "cells": [21, 28, 35]}
     why = {"kind": "unblocked", "moves": ["1"], "row": row, "theirs": ["1"]}

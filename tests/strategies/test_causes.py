@@ -25,7 +25,7 @@ from ttt_net.strategies.explanation import (
     fault_of_boards,
     merit_of_boards,
 )
-from ttt_net.strategies.hints import JUDGE_SHARE, advise, hint, warning, warning_of_move
+from ttt_net.strategies.hints import JUDGE_SHARE, advise, hint, warning
 from ttt_net.strategies.review import review
 from ttt_net.strategies.sight import look
 
@@ -206,26 +206,6 @@ def test_a_mark_that_stands_in_the_way_and_vanishes_is_named_in_time() -> None:
                 assert found.why.row is not None
                 assert {game.board(state)[cell] for cell in found.why.row.cells} == {"OX"[side]}
     assert seen > 4
-
-
-def test_a_warning_says_which_marks_a_move_of_wild_leaves_to_complete() -> None:
-    game = find_game("wild")
-    state = after_names(game, "Xb2 Oa1")
-    move = game.move_names.index("Xc3")
-    found = warning_of_move(game, state, move)
-    assert found is None, "a1 is taken"
-    found = warning_of_move(game, state, game.move_names.index("Xb1"))
-    assert found is not None
-    assert found.text == "Xb1 leaves two in a row for anybody to complete: they win at once with Xb3."
-    assert found.why.row is not None
-    assert sorted(found.why.row.cells) == sorted(
-        map(game.move_cells.__getitem__, (move_of(game, "Xb2"), move_of(game, "Xb1")))
-    )
-
-
-def move_of(game: Game[Any], name: str) -> Move:
-    """Return the move of this name."""
-    return game.move_names.index(name)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "wild", "misere", "vanishing", "tictactoe3d"])

@@ -13,12 +13,12 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.notation import read_move, read_position
+from ttt_net.games.notation import read_position
 from ttt_net.strategies import engine
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.explanation import ExplanationKind
 from ttt_net.strategies.heuristic import completing_cells, own_and_other
-from ttt_net.strategies.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
+from ttt_net.strategies.hints import MOST_PLIES, ThreatWins, advise, hint, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, review
 from ttt_net.strategies.sight import look
 from ttt_net.strategies.strategy import Effort, Limit
@@ -81,14 +81,6 @@ def test_each_side_is_warned_of_the_other() -> None:
     game, state = after("connect4", "4 1 4 1 4 2")
     assert (found := warning(game, state, 1)) is not None
     assert found.text == "They can win at once with column 4."
-
-
-def test_a_move_that_hands_over_a_win_is_warned_of() -> None:
-    game, state = after("connect4", "4 1 3")
-    found = warning_of_move(game, state, read_move(game, state, "7"))
-    assert found is not None
-    assert found.text.startswith("Column 7 lets them make two threats at once with column ")
-    assert warning_of_move(game, state, read_move(game, state, "2")) is None
 
 
 def test_a_game_that_is_over_has_neither() -> None:
@@ -316,12 +308,6 @@ def test_a_line_that_wins_next_is_named_by_its_marks_in_cubes_too(name: str, tex
     assert told is not None
     assert told.why.row is not None
     assert told.why.row.cells == wanted
-    before = after_names(game, text.rpartition(" ")[0])
-    last = game.moves_by_name[text.rpartition(" ")[2]][0]
-    missed = warning_of_move(game, before, last)
-    assert missed is not None
-    assert missed.why.row is not None
-    assert missed.why.row.cells == wanted
 
 
 @pytest.mark.parametrize("name", ["connect4", "scorefour"])

@@ -40,8 +40,8 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
     ("name", "text", "ply", "better", "reason"),
     [
         ("gomoku", "h8 a1 i8 a2 j8 a3 k8 a4 l8", 6, "g8 k8", "block at g8 or k8: they had three in a row with both"),
-        ("connect4", "1 7 1 7 1 7 1", 6, "1", "you had to block at 1: they had three in a row"),
-        ("connect4", "4 3 4 3 4 3 4", 6, "4", "you had to block at 4: they had three in a row"),
+        ("connect4", "1 7 1 7 1 7 1", 6, "1", "you had to block at column 1: they had three in a row"),
+        ("connect4", "4 3 4 3 4 3 4", 6, "4", "you had to block at column 4: they had three in a row"),
         ("connect4", "4 1 3 1 5 1 2", 4, "2 5 6", "they had two in a row with both ends open"),
         ("tictactoe", "a1 b2 c3 a3 c1 b1 a2 b3", 7, "c2", "you could have won at once with c2"),
         ("tictactoe", "a1 b1 a3 b2 c3 b3", 5, "a2", "you could have won at once with a2"),

@@ -64,9 +64,6 @@ class ExplanationKind(StrEnum):
     BEWARE_ROW = "beware_row"
     THEY_WIN_NOW = "they_win_now"
     THEY_TWO_THREATS = "they_two_threats"
-    LETS_WIN = "lets_win"
-    LETS_WIN_ANYBODY = "lets_win_anybody"
-    LETS_TWO_THREATS = "lets_two_threats"
     LOSING = "losing"
     WINNING = "winning"
     WINNING_IN = "winning_in"
@@ -141,9 +138,6 @@ _WORDS = {
     _Kind.BEWARE_ROW: "Beware of {theirs}: they have {row}.",
     _Kind.THEY_WIN_NOW: "They can win at once with {theirs}.",
     _Kind.THEY_TWO_THREATS: "They can make two threats at once with {theirs}.",
-    _Kind.LETS_WIN: "{moves} lets them win at once with {theirs}.",
-    _Kind.LETS_WIN_ANYBODY: "{moves} leaves {row} for anybody to complete: they win at once with {theirs}.",
-    _Kind.LETS_TWO_THREATS: "{moves} lets them make two threats at once with {theirs}.",
     _Kind.LOSING: "They can win whatever you do; {moves} holds out longest.",
     _Kind.WINNING: "Play {moves}: you can win with it.",
     _Kind.WINNING_IN: "Play {moves}: you can win with it, {plies}.",
@@ -166,7 +160,7 @@ _WORDS = {
     _Kind.COMPLETED_LINE: "you completed a line, and that loses; {moves} did not",
     _Kind.MISSED_WIN: "you could have won at once with {moves}",
     _Kind.MISSED_TWO_THREATS: "{moves} would have won: it makes two threats at once",
-    _Kind.UNBLOCKED: "you had to block at {places}: they had {row}",
+    _Kind.UNBLOCKED: "you had to block at {moves}: they had {row}",
     _Kind.UNSTOPPED: "you had to play {moves}: they threatened to win at once with {theirs}",
     _Kind.GAVE_WIN: "you let them win at once with {theirs}",
     _Kind.GAVE_WIN_ABOVE: "you let them win with {theirs}, on top of your mark",
@@ -265,7 +259,6 @@ class Explanation(NamedTuple):
         words = _WORDS[self.kind].format(
             moves=moves,
             theirs=theirs,
-            places=listed(self.moves),
             row=self.row.in_words() if self.row else f"a win with {theirs}",
             plies="" if self.plies is None else in_moves(self.plies, is_bound=self.is_bound),
             instead="" if self.instead is None else winners_moves(self.instead),

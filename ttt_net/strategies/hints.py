@@ -12,7 +12,6 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame
-from ttt_net.games.wild import WildGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable
 from ttt_net.strategies.engine import is_connect4, is_large, threat_search
@@ -30,7 +29,7 @@ from ttt_net.strategies.explanation import (
     winning_end,
 )
 from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
-from ttt_net.strategies.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
+from ttt_net.strategies.sight import LOSS_IN_2, Sight, look, makes_two_rows
 from ttt_net.strategies.strategy import (
     WIN,
     Choice,
@@ -210,22 +209,6 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
 
 def _of_theirs(game: Game[S], kind: ExplanationKind, moves: tuple[Move, ...], row: MarkRow | None = None) -> Hint:
     return Hint(moves, Explanation(kind, (), names_of(game, moves), row))
-
-
-def warning_of_move(game: Game[S], state: S, move: Move) -> Hint | None:
-    """Return what a move of the side to move allows the other side, or None if nothing is visible."""
-    sight = look(game, state)
-    value = sight.value(move)
-    if value not in (LOSS_IN_2, LOSS_IN_4):
-        return None
-    replies = sight.replies[move][:1]
-    kind = ExplanationKind.LETS_TWO_THREATS
-    if value == LOSS_IN_2:
-        is_wild = isinstance(beneath(game, state)[0], WildGame)
-        kind = ExplanationKind.LETS_WIN_ANYBODY if is_wild else ExplanationKind.LETS_WIN
-    after = game.result(state, move)
-    row = row_to_complete(game, after, replies[0]) if value == LOSS_IN_2 else None
-    return Hint(replies, Explanation(kind, names_of(game, (move,)), names_of(game, replies), row))
 
 
 def _threat_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:

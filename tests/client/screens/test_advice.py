@@ -216,7 +216,7 @@ def test_other_notices_at_the_end_of_a_match_do_not_hide_the_lesson() -> None:
 
 def test_in_a_small_window_a_long_lesson_leaves_the_columns_their_names() -> None:
     moves = [38, 31, 24, 17]
-    said = "Move 4: you had to block at 2, 4 or 6: they had two in one line that is open on both sides."
+    said = "Move 4: you had to block at column 2, 4 or 6: they had two in one line that is open on both sides."
     ended = replace(snapshot("connect4", moves, opponent=MIA), outcome=snapshot(moves=LOST).outcome)
     lesson = MatchLesson(4, 0, ["2", "4", "6"], said)
     display = update(coached(ended), AnalysisReply("m1", [], exact=False, lesson=lesson), 0)
