@@ -48,12 +48,14 @@ async def test_a_person_confirms_a_compared_fingerprint_once(tmp_path: Path) -> 
         return terminal.ends()
 
     with reserved() as port:
-        async with running(tmp_path / "data", "--tls-self-signed", port=port, scheme="wss"):
+        async with running(tmp_path / "data", "--tls-self-signed", port=port, scheme="wss") as server:
             address = f"wss://127.0.0.1:{port}"
             certificate = ssl.get_server_certificate(("127.0.0.1", port))
             fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+            server.send(signal.SIGSTOP)  # the answers are typed before the question comes
             ahead = opened("--plain")
             ahead.press("yes\r" * 3)
+            server.send(signal.SIGCONT)
             await asyncio.to_thread(ahead.shows, "Is it the same?")
             ahead.press("no\r")
             assert await asyncio.to_thread(ahead.ends) == 3, "what is typed before a question is no answer to it"
