@@ -41,8 +41,8 @@ def fill(connection: sqlite3.Connection, matches: int) -> None:
     connection.execute("DROP TRIGGER facts_are_numbered_without_a_gap")
     connection.execute("BEGIN")
     connection.executemany(
-        "INSERT INTO players (name, name_key, token_hash, created_ms) VALUES (?1, ?1, ?2, 1)",
-        [(f"p{number}", rng.randbytes(32)) for number in range(players)],
+        "INSERT INTO players (name, name_key, token_hash, created_ms) VALUES (:name, :name, :token, 1)",
+        [{"name": f"p{number}", "token": rng.randbytes(32)} for number in range(players)],
     )
     for begin in range(1, matches + 1, _BATCH):
         numbers = range(begin, min(begin + _BATCH, matches + 1))

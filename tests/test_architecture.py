@@ -597,3 +597,15 @@ def test_the_top_level_has_only_known_files() -> None:
     files |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", ".gitattributes"}
     folders = {"ttt_net", "tests", "benchmarks", "docs", "examples", ".ci", ".github"}
     assert {line.partition("/")[0] for line in listed.splitlines()} == files | folders
+
+
+def numbered_places(source: str) -> list[str]:
+    """Return SQL statements with places such as ?1, to which Python 3.14 binds no sequence."""
+    texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and re.search(r"\b[A-Z]{3,}\b.*\?[1-9]", text, re.DOTALL)]
+
+
+def test_statements_have_places_that_python_3_14_fills() -> None:
+    found = {path.name: places for path in python_files() if (places := numbered_places(path.read_text()))}
+    assert found == {}
+    assert numbered_places('db.execute("SELECT name FROM players WHERE number = ?1", (1,))') != []

@@ -56,11 +56,11 @@ SELECT matches.first, is_private, ended_ms, id, game FROM {_IN_SEGMENTS} UNION A
 SELECT matches.second, is_private, ended_ms, id, game FROM {_IN_SEGMENTS} ORDER BY 1, 2, 3, 4
 """  # noqa: S608 - ours
 _HAS_OTHER_RESULTS = """
-SELECT count(*) <> 2 * (SELECT count(*) FROM {schema}.matches WHERE is_packed AND number BETWEEN ?1 AND ?2)
+SELECT count(*) <> 2 * (SELECT count(*) FROM {schema}.matches WHERE is_packed AND number BETWEEN :first AND :last)
     OR total((results.player = first OR results.player = second) AND results.is_private = matches.is_private
         AND results.ended_ms = matches.ended_ms AND results.game = matches.game) <> count(*)
 FROM {schema}.matches CROSS JOIN {schema}.results ON results.match = id
-WHERE is_packed AND number BETWEEN ?1 AND ?2
+WHERE is_packed AND number BETWEEN :first AND :last
 """
 
 
@@ -198,7 +198,7 @@ def read_range(connection: sqlite3.Connection, schema: str, first: int, last: in
         bounds,
     )
     match_columns, match_rows = _columns(matches), matches.fetchall()
-    if not match_rows or connection.execute(_HAS_OTHER_RESULTS.format(schema=schema), bounds).fetchone()[0]:
+    if not match_rows or _has_other_results(connection, schema, first, last):
         return None
     facts = connection.execute(
         f"SELECT facts.* FROM {schema}.matches CROSS JOIN {schema}.facts ON match = number"  # noqa: S608 - ours
@@ -206,6 +206,11 @@ def read_range(connection: sqlite3.Connection, schema: str, first: int, last: in
         bounds,
     )
     return _encoder.encode(Rows(match_columns, match_rows, _columns(facts), facts.fetchall()))
+
+
+def _has_other_results(connection: sqlite3.Connection, schema: str, first: int, last: int) -> bool:
+    (found,) = connection.execute(_HAS_OTHER_RESULTS.format(schema=schema), {"first": first, "last": last}).fetchone()
+    return bool(found)
 
 
 def sha256_of(data: bytes) -> str:
