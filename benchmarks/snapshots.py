@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from benchmarks.restart import events_of
 from ttt_net.messages import Ended, encode
-from ttt_net.server.cluster.replica import Replica, TablesImage
+from ttt_net.server.cluster.replica import Replica, TablesImage, delete_living
 from ttt_net.server.journal.queries import pack
 
 PLIES = 24
@@ -118,6 +118,16 @@ def begin_from(replica: Replica, image: TablesImage, store: dict[str, bytes], wh
         found.append(f"{len(missing)} segments fetched")
 
 
+def take_part(replica: Replica, image: TablesImage, what: str) -> None:
+    """Let a node take part with what lives in a snapshot."""
+    image.file.seek(0)
+    with measured(what), replica.reading(image.file) as given:
+        living = given.live()
+    living.close()
+    if living.path is not None:
+        delete_living(living.path)
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.snapshots", description=__doc__)
@@ -141,7 +151,8 @@ def main() -> int:
         whole.close()
         in_segments(steward, store, "the first snapshot in segments").close()
         image = in_segments(steward, store, "the next, nothing old changed")
-        begin_from(other, image, store, "a new node")
+        take_part(other, image, "a new node, until it takes part")
+        begin_from(other, image, store, "until it has all")
         begin_from(one, image, store, "a node that returns and knows no hashes")
         begin_from(other, image, store, "a node that returns")
         image.close()

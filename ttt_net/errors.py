@@ -89,7 +89,7 @@ class Code(StrEnum):
     NO_PUZZLE = "no_puzzle", "there is no puzzle for that day: it is not a date, or not here yet"
     BUSY = (
         "busy",
-        "too many queries are waiting, or one reads too much; retry after `retry_after_ms`",
+        "too many queries wait, one reads too much, or old matches are not here yet; retry after `retry_after_ms`",
     )
     CHAT_OFF = "chat_off", "the host allows only phrases in chat"
     MUTED = "muted", "the host has muted you for now"

@@ -7,7 +7,7 @@ reads the log as it is, and knows at every moment what has happened.
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from io import BytesIO
 from typing import Any, cast
 
@@ -78,6 +78,10 @@ class ClusterWorld(Stage):
         self.tables: dict[int, str] = {}
         """The tables after each place of the log, as the node had them that was there first."""
         self.replicas = {name: Replica(None, segment_size=SEGMENT_SIZE) for name in "abcde"[:nodes]}
+        self.wholes: dict[str, Replica] = {}
+        """The tables on the disk of each node that takes part with what lives."""
+        self.completed = 0
+        """How often such a node became whole."""
         self.lost_segments: dict[str, bytes] = {}
         """The segments that the store of snapshots has lost or damaged, as they were."""
         self.reader = Replica(None, NEWER)
@@ -152,12 +156,13 @@ class ClusterWorld(Stage):
             and all(server.ledger.is_fresh and server.ledger.health().waiting == 0 for server in servers)
             and len({server.ledger.position for server in servers}) == 1
             and not any(server.is_draining for server in servers)
+            and not self.wholes
             and all(peer.is_idle for peer in self.peers)
         )
 
     def _boot(self, name: str) -> None:
         if self.servers[name] is None:
-            if not self._take_snapshot(self.replicas[name]):
+            if not (self._takes_what_lives(name) or self._take_snapshot(self.replicas[name])):
                 self.trace(None, f"node {name} cannot begin from the snapshot, and waits")
                 self.loop.call_later(1.0, self._boot, name)
                 return
@@ -190,6 +195,47 @@ class ClusterWorld(Stage):
             replica.form = form
         replica.form = max(form, replica.in_force())  # one of before has to be renewed first
         return True
+
+    def _takes_what_lives(self, name: str) -> bool:
+        """Let a node that lacks segments begin without them, or not; return whether it does."""
+        position, image = self.stream.snapshot
+        whole = self.replicas[name]
+        if position <= whole.position or self.rng.random() < 0.2:
+            return False
+        form, whole.form = whole.form, NEWER
+        try:
+            with whole.reading(BytesIO(image)) as given:
+                if not given.most_missing:
+                    return False
+                living = given.live()
+        except StorageError:
+            return False
+        finally:
+            whole.form = form
+        living.form = whole.form = max(form, living.in_force())
+        self.wholes[name], self.replicas[name] = whole, living
+        self.trace(None, f"node {name} begins with what lives at place {position}")
+        self.loop.call_later(self.rng.choice([0.2, 3.0, 20.0]), self._complete, name, living)
+        return True
+
+    def _complete(self, name: str, living: Replica) -> None:
+        """Let a node become whole, now or later, unless it has died."""
+        if self.replicas[name] is not living:
+            return
+        whole = self.wholes[name]
+        whole.form = living.form
+        is_done = False
+        if self._take_snapshot(whole):
+            with suppress(StorageError):  # the segments were lost, and it is still before what lives
+                while not whole.keep_up_with(living):
+                    pass
+                is_done = living.become(whole)
+        if is_done:
+            self.trace(None, f"node {name} is whole at place {living.position}")
+            self.completed += 1
+            del self.wholes[name]
+        else:
+            self.loop.call_later(0.3, self._complete, name, living)
 
     def begin_anew(self, server: NodeServer) -> None:
         """Let the process of a node end, and begin once more: it has missed what was trimmed."""
@@ -263,6 +309,8 @@ class ClusterWorld(Stage):
     def crash(self, server: NodeServer) -> None:
         server.die()
         self._let_write(server.replica)
+        if server.name in self.wholes:  # what lived is gone
+            server.replica = self.replicas[server.name] = self.wholes.pop(server.name)
         self.servers[server.name] = None
         self.loop.call_later(self.rng.choice([0.1, 4.0]), self._boot, server.name)
 
@@ -277,9 +325,10 @@ class ClusterWorld(Stage):
 
     def _keep_images(self) -> None:
         for name, replica in self.replicas.items():
-            image = BytesIO()
-            replica.write_to(image)
-            self.images[name].append(image.getvalue())
+            if replica.has_past:
+                image = BytesIO()
+                replica.write_to(image)
+                self.images[name].append(image.getvalue())
         if self.faults_are_on:
             self.loop.call_later(_IMAGE_S, self._keep_images)
 
@@ -311,10 +360,16 @@ class ClusterWorld(Stage):
             self.claim(contents(replica) == before, f"the upgrade of node {server.name} changes its tables")
 
     def _fault_new_disk(self, peer: Peer) -> None:
-        """Let a node begin anew from the snapshot of another, which may be one of the release before."""
+        """Let a node begin anew: with nothing, or from the snapshot of another, which may be of the release before."""
         for server in self._any_node():
             self.crash(server)
+            self.images[server.name].clear()
+            if self.rng.random() < 0.5:
+                self.replicas[server.name] = Replica(None, server.replica.form, segment_size=SEGMENT_SIZE)
+                continue
             source = self.replicas[self.rng.choice([name for name in self.replicas if name != server.name])]
+            if not source.has_past:
+                continue
             image = BytesIO()
             source.write_to(image)
             if self.rng.random() < 0.5:
@@ -328,7 +383,6 @@ class ClusterWorld(Stage):
             )
             replica.form = server.replica.form
             self.replicas[server.name] = replica
-            self.images[server.name].clear()
 
     def _fault_roll(self, peer: Peer) -> None:
         """Let a node become one of the newer release, or again of this one, as long as not all were renewed."""
@@ -377,7 +431,9 @@ class ClusterWorld(Stage):
         for name, replica in self.replicas.items():
             server = self.servers[name]
             known = self.tables.get(replica.position)
-            if known is None or self.rng.random() < 0.1:
+            if not replica.has_past:
+                pass  # it is compared once it is whole
+            elif known is None or self.rng.random() < 0.1:
                 tables = canonical(replica.database.connection)
                 known = self.tables.setdefault(replica.position, tables)
                 self.claim(known == tables, f"node {name} has other tables at place {replica.position}")

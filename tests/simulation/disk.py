@@ -72,6 +72,8 @@ class SimulatedDisk:
 class SimulatedLedger:
     """One server's way to its disk; a server that starts anew has another one."""
 
+    has_past = True
+
     def __init__(self, disk: SimulatedDisk, loop: SimulatedLoop, process: int) -> None:
         self._disk, self._loop, self._process = disk, loop, process
         self._jobs: list[Job] = []

@@ -15,7 +15,7 @@ from ttt_net.commands.recorded_matches import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.check import FINE, RISKY, WRONG
 from ttt_net.server.cluster.log import Batch, Log, Position, encode_batch
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.replica import LACKS_PAST, Replica, living_beside
 from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.journal.backups import back_up, restore, verify
 from ttt_net.server.settings.configuration import check_log
@@ -32,7 +32,10 @@ def add_backup_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_backup(args: argparse.Namespace) -> int:
     """Make a backup, and print its size."""
-    size = back_up(args.data / JOURNAL_FILE, args.file)
+    journal = args.data / JOURNAL_FILE
+    if living_beside(journal).exists():
+        raise ConfigurationError(LACKS_PAST)
+    size = back_up(journal, args.file)
     print(f"{args.file}: {size:,} bytes")
     return 0
 

@@ -110,7 +110,7 @@ def build_services(
         limits=configuration.limits,
         name=clean(configuration.title, 40),
         journal=journal,
-        archive=Archive(journal.look, stopwatch_s, shares),
+        archive=Archive(journal.look, stopwatch_s, shares, lambda: journal.has_past),
         loop=loop,
         now_ms=now_ms,
         wall_ms=wall_ms or now_ms,

@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from tests.server.cluster.simulated_nodes import Node, Nodes
 from tests.server.journal.jobs import register
-from ttt_net.errors import StorageError, UnknownOutcomeError
+from ttt_net.errors import Overtaken, StorageError, UnknownOutcomeError
+from ttt_net.messages import Offered
 from ttt_net.server.cluster.log import FORM, Author, Batch, BeginEpoch, encode_batch
 from ttt_net.server.cluster.peers import LOST_S, MOST_POLLS, POLL_S
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
+from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
 
@@ -281,3 +283,20 @@ def test_the_mean_cost_of_an_entry_is_measured_where_it_is_applied() -> None:
         a.ledger.ask(NameQuery(f"nobody {number}"), lambda _: None, lambda _: None)
     nodes.go(0.1)
     assert a.ledger.job_ms == pytest.approx(2.0, abs=0.01)
+
+
+def test_a_node_that_needs_a_match_which_it_still_fetches_says_so_and_goes_on_once_it_has_it() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    b.replica.has_past = False
+    assert not b.ledger.has_past
+    answers = nodes.write(a, AppendEvents((Offered("old", 9, 1, 0, "rematch"),)))
+    nodes.go(0.2)
+    assert [type(answer) for answer in answers] == [Overtaken]
+    assert b.ledger.trouble() == "an entry is about match old, which this node is still fetching"
+    assert b.ledger.stopped is None
+    b.replica.has_past = True
+    nodes.go(4.0)
+    assert b.ledger.trouble() is None
+    assert b.ledger.is_fresh
+    assert b.replica.state == a.replica.state

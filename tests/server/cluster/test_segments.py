@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import msgspec
 import pytest
@@ -16,14 +16,32 @@ from tests.server.cluster.nodes import snapshots_in
 from tests.server.cluster.simulated_nodes import Nodes, keeper_of
 from tests.server.journal.jobs import committed
 from tests.server.journal.walk import Walk, canonical
-from ttt_net.errors import ConfigurationError, StorageError
-from ttt_net.server.cluster import segments
-from ttt_net.server.cluster.log import FORM, Log, MemoryLog, MemoryStream
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.errors import Code, ConfigurationError, Refusal, StorageError
+from ttt_net.messages import Ended, Offered, PlayerInfo, Started
+from ttt_net.server.cluster import segments, snapshots
+from ttt_net.server.cluster.log import (
+    FORM,
+    AnyLoggedEntry,
+    Batch,
+    BeginEpoch,
+    Log,
+    MemoryLog,
+    MemoryStream,
+    encode_batch,
+)
+from ttt_net.server.cluster.replica import PastNeededError, Replica
 from ttt_net.server.cluster.segments import Rows, read_range, sha256_of
-from ttt_net.server.cluster.snapshots import LOOK_S, catch_up
-from ttt_net.server.journal.entries import AnyEntry, ForgetMatches, PackMatches, Probe
-from ttt_net.server.journal.queries import unpacked
+from ttt_net.server.cluster.snapshots import LOOK_S, Completion, catch_up
+from ttt_net.server.journal.entries import (
+    AnyEntry,
+    AppendEvents,
+    AuditNote,
+    ForgetMatches,
+    PackMatches,
+    Probe,
+    WriteNote,
+)
+from ttt_net.server.journal.queries import MatchQuery, unpacked
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.settings.configuration import SnapshotSchedule
 
@@ -51,6 +69,15 @@ class Place:
         self._count += 1
         path = None if self._folder is None else self._folder / f"{self._count}.sqlite"
         return self._opened.enter_context(closing(Replica(path, form, segment_size=SIZE)))
+
+    def opened(self, replica: Replica) -> Replica:
+        """Close tables at the end of the test."""
+        return self._opened.enter_context(closing(replica))
+
+    def files(self) -> list[str]:
+        """Return the numbers of the nodes with files, and the names of other tables."""
+        names = ["1", "2"] if self._folder is None else [each.stem for each in self._folder.glob("*.sqlite")]
+        return sorted(names)
 
     def lived(self, seed: int) -> tuple[Walk, Replica]:
         """Return a node at place 7 whose tables have been through a walk, and the walk, which can go on."""
@@ -387,6 +414,186 @@ def test_hashes_of_another_size_are_forgotten(tmp_path: Path) -> None:
 
 def _ranges(replica: Replica) -> list[tuple[int, int]]:
     return replica.database.connection.execute("SELECT first, last FROM segments").fetchall()
+
+
+# With what lives.
+
+
+class Life:
+    """A steward that goes on after a snapshot, and a node that takes part with what lives in it."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.store = place, Store()
+        self.log: dict[int, bytes] = {}
+        """The batches after the snapshot, by place."""
+        _, self.steward = place.lived(1)
+        self.store.take(self.steward)
+        with self.steward.room_for_snapshot() as file:
+            file.write(self.store.rest)
+            file.seek(0)
+            self.whole = place.node()
+            with self.whole.reading(file) as given:
+                assert given.most_missing == len(self.store.segments) > 1
+                self.living = place.opened(given.live())
+        self.write(BeginEpoch("secret"))
+
+    def write(self, *entries: AnyLoggedEntry) -> list[object]:
+        """Let both apply a batch; return the results, which are the same."""
+        position = self.steward.position + 1
+        data = encode_batch(Batch("a", 1, 1 + len(self.log), 0, "", entries))
+        self.log[position] = data
+        (applied,) = self.steward.apply([(position, data)])
+        (here,) = self.living.apply([(position, data)])
+        assert here.state == applied.state
+        assert applied.outcomes is not None
+        return [outcome.result for outcome in applied.outcomes]
+
+    def play(self, match: str) -> None:
+        """Let a match begin and end."""
+        query = "SELECT id FROM players WHERE token_hash IS NOT NULL ORDER BY id LIMIT 2"
+        (one,), (other,) = self.steward.database.connection.execute(query).fetchall()
+        players = PlayerInfo("ann"), PlayerInfo("bob")
+        starts = AppendEvents((Started(match, 1, 1, "tictactoe", players, previous="m"),), (one, other))
+        assert self.write(starts, AppendEvents((Ended(match, 2, 2, 0, "time"),)), PackMatches(EVER, 50)) == [
+            None,
+            None,
+            [match],
+        ]
+
+    def old_match(self) -> str:
+        """Return a match that only the segments have."""
+        (first, *_) = known(self.steward)
+        row = self.steward.database.connection.execute(
+            "SELECT id FROM matches WHERE is_packed AND number BETWEEN ? AND ?", (first, first + SIZE - 1)
+        ).fetchone()
+        return str(row[0])
+
+    def complete(self) -> None:
+        """Let the whole tables replace those of what lives."""
+        self.store.give(self.whole)
+        assert self.whole.keep_up_with(self.living)
+        assert self.living.become(self.whole)
+
+
+def test_a_node_takes_part_with_what_lives_and_is_then_what_the_steward_is(place: Place) -> None:
+    life = Life(place)
+    assert not life.living.has_past
+    life.play("one")
+    life.store.give(life.whole)
+    life.play("two")
+    assert not life.living.become(life.whole)
+    assert not life.living.has_past
+    life.complete()
+    assert life.living.has_past
+    assert of_node(life.living) == of_node(life.steward)
+    life.play("three")
+    assert of_node(life.living) == of_node(life.steward)
+    assert place.files() == ["1", "2"]
+
+
+def test_a_node_with_what_lives_answers_no_question_about_an_older_match_wrongly(place: Place) -> None:
+    life = Life(place)
+    match = life.old_match()
+    with pytest.raises(Refusal, match="still fetches older matches") as early:
+        life.living.answer(MatchQuery(match))
+    assert early.value.code is Code.BUSY
+    assert early.value.retry_after_ms is not None
+    life.play("one")
+    assert life.living.answer(MatchQuery("one")) == life.steward.answer(MatchQuery("one"))
+    life.complete()
+    assert life.living.answer(MatchQuery(match)) == life.steward.answer(MatchQuery(match))
+    with pytest.raises(Refusal, match="there is no match nowhere"):
+        life.living.answer(MatchQuery("nowhere"))
+
+
+def test_an_entry_about_an_older_match_waits_until_the_tables_are_whole(place: Place) -> None:
+    life = Life(place)
+    match = life.old_match()
+    (last,) = life.steward.database.connection.execute(
+        "SELECT max(seq) FROM facts JOIN matches ON number = match WHERE matches.id = ?", (match,)
+    ).fetchone()
+    note = WriteNote(AuditNote(1, "said", "before"))
+    offered = AppendEvents((Offered(match, last + 1, 1, 0, "rematch"),))
+    data = encode_batch(Batch("a", 1, 2, 0, "", (note, offered)))
+    position = life.steward.position + 1
+    before = canonical(life.living.database.connection)
+    for _ in range(2):
+        with pytest.raises(PastNeededError) as early:
+            life.living.apply([(position, data)])
+        assert match in early.value.cause
+        assert canonical(life.living.database.connection) == before
+    life.complete()
+    applied = [replica.apply([(position, data)]) for replica in (life.steward, life.living)]
+    assert [each.result for each in applied[0][0].outcomes or ()] == [None, None]
+    assert applied[0] == applied[1]
+    assert of_node(life.living) == of_node(life.steward)
+
+
+def test_tables_that_lack_finished_matches_are_not_backed_up(place: Place, tmp_path: Path) -> None:
+    life = Life(place)
+    with pytest.raises(ConfigurationError, match="which a backup of it would lack"):
+        life.living.back_up(tmp_path / "copy", lambda: True)
+    life.complete()
+    assert life.living.back_up(tmp_path / "copy", lambda: True) > 0
+
+
+def test_whole_tables_that_differ_from_what_lives_are_not_taken(place: Place) -> None:
+    life = Life(place)
+    life.store.give(life.whole)
+    assert life.whole.keep_up_with(life.living)
+    life.whole.state = "another"
+    with pytest.raises(RuntimeError, match="the whole tables differ"):
+        life.living.become(life.whole)
+
+
+def test_whole_tables_do_not_skip_what_they_lack(place: Place) -> None:
+    life = Life(place)
+    life.store.give(life.whole)
+    life.whole.move_to(3)
+    with pytest.raises(StorageError) as gap:
+        life.whole.keep_up_with(life.living)
+    assert gap.value.cause == "place 4 of the log is missing"
+
+
+async def inline(do: Callable[[], Any]) -> Any:
+    return do()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+async def test_a_node_completes_its_tables_from_a_log(
+    place: Place, lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "AGAIN_S", 0.0)
+    life, stream, turns = Life(place), MemoryStream(), [0]
+    stream.segments, stream.trimmed = {**life.store.segments}, life.steward.position
+    stream.keep(7, life.store.rest, life.store.segments)
+    log = MemoryLog(stream, asyncio.get_running_loop().call_soon)
+    joining = place.node()
+    joined = place.opened(await catch_up(log, joining, WAIT_S, few=1))
+    assert joined is not joining
+    joined.apply([(position, data) for position, data in sorted(life.log.items())])
+    if lost:
+        name, data = stream.segments.popitem()
+
+        def later() -> None:
+            stream.segments[name] = data
+
+        asyncio.get_running_loop().call_later(0.01, later)
+    turn = lambda: turns.append(0)  # noqa: E731
+    async with asyncio.timeout(WAIT_S):
+        await Completion(log, joined, joining, inline, inline, turn, WAIT_S).run()
+    assert turns == [0, 0]
+    assert of_node(joined) == of_node(life.steward)
+
+
+async def test_a_node_that_lacks_few_segments_fetches_them_first(place: Place) -> None:
+    life, stream = Life(place), MemoryStream()
+    stream.segments, stream.trimmed = {**life.store.segments}, 7
+    stream.keep(7, life.store.rest, life.store.segments)
+    log = MemoryLog(stream, asyncio.get_running_loop().call_soon)
+    joining = place.node()
+    assert await catch_up(log, joining, WAIT_S, few=len(stream.segments)) is joining
+    assert joining.has_past
 
 
 # In the log.

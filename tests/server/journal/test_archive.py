@@ -18,7 +18,15 @@ from ttt_net.server.journal.archive import MAX_OF_ADDRESS, MAX_WAITING, FairQueu
 from ttt_net.server.journal.entries import AppendEvents, ForgetMatches, ForgetPlayer, RenamePlayer
 from ttt_net.server.journal.ledger import Read, Tell
 from ttt_net.server.journal.past import BoundedCache, PastAnswer
-from ttt_net.server.journal.queries import PastQuery, ProfileQuery, RecordQuery, ReplayQuery
+from ttt_net.server.journal.queries import (
+    LATER_MS,
+    HistoryQuery,
+    MatchesQuery,
+    PastQuery,
+    ProfileQuery,
+    RecordQuery,
+    ReplayQuery,
+)
 from ttt_net.server.settings.configuration import Limits
 
 ANN, BOB = Asker(1, "a"), Asker(2, "b")
@@ -54,7 +62,10 @@ class Desk:
         self.now_s = self.look_s = 0.0
         """The time, and how much of it passes between two looks at it."""
         self.shares = FairShares(Limits(), lambda: 0, self.look_at_time)
-        self.archive = Archive(lambda read, tell: self.reads.append((read, tell)), self.look_at_time, self.shares)
+        self.has_past = True
+        self.archive = Archive(
+            lambda read, tell: self.reads.append((read, tell)), self.look_at_time, self.shares, lambda: self.has_past
+        )
         self.heard: list[Any] = []
 
     def look_at_time(self) -> float:
@@ -202,6 +213,27 @@ def test_a_match_with_too_many_events_is_refused_before_they_are_read(desk: Desk
         refusal = desk.answer(record("long"))
     assert refusal.code is Code.BUSY
     assert "match long has 3,0" in str(refusal)
+
+
+def test_what_a_node_without_its_past_cannot_know_is_refused_with_the_time_to_ask_again(desk: Desk) -> None:
+    desk.has_past = False
+    history = HistoryQuery("ann", None, None, 1)
+    early = [desk.answer(query) for query in (record("older"), replay("older"), history, MatchesQuery())]
+    assert {(each.code, each.retry_after_ms) for each in early} == {(Code.BUSY, LATER_MS)}
+    assert isinstance(desk.answer(record("long")), PastAnswer)
+    assert isinstance(desk.answer(profile("ann")), PastAnswer)
+    assert desk.answer(profile("nobody")).code is Code.UNKNOWN_PLAYER
+    desk.has_past = True
+    assert desk.answer(record("older")).code is Code.UNKNOWN_MATCH
+    assert isinstance(desk.answer(history), PastAnswer)
+
+
+def test_tables_that_become_whole_during_a_read_do_not_make_its_answer_final(desk: Desk) -> None:
+    desk.has_past = False
+    desk.ask(record("older"))
+    desk.has_past = True
+    desk.read()
+    assert desk.heard.pop().code is Code.BUSY
 
 
 class Paying:

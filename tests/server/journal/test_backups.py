@@ -16,6 +16,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.replica import living_beside
 from ttt_net.server.journal import Database, open_readonly
 from ttt_net.server.journal.backups import JournalContents, back_up, restore, verify
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION
@@ -315,6 +316,16 @@ async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.Captur
     assert "--replace" in capsys.readouterr().err
     assert main(["restore", copy, "--data", data, "--replace"]) == 0
     assert "2 players" in capsys.readouterr().out
+
+
+def test_a_node_that_still_fetches_old_matches_is_not_backed_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Database(tmp_path / JOURNAL).close()
+    living_beside(tmp_path / JOURNAL).touch()
+    assert main(["backup", str(tmp_path / "copy"), "--data", str(tmp_path)]) == 2
+    assert "still fetches older matches" in capsys.readouterr().err
+    assert not (tmp_path / "copy").exists()
 
 
 def test_a_backup_that_is_no_journal_is_named_as_it_was_given(tmp_path: Path) -> None:

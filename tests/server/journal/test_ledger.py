@@ -15,11 +15,12 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.server.cluster.logs import Heard
-from tests.server.journal.jobs import before_commits, names, register, results, running
+from tests.server.journal.jobs import before_commits, committed, names, register, results, running
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal, StorageError
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.journal import Archive, Asker, LocalLedger, MemoryLedger, PastQuestion, open_readonly
+from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AnyEntry, LabelBot
 from ttt_net.server.journal.ledger import JournalReader, Ledger, Worker
 from ttt_net.server.journal.queries import NameQuery, ProfileQuery
@@ -182,6 +183,19 @@ async def test_a_reader_can_neither_write_nor_checkpoint(tmp_path: Path) -> None
         await results(ledger, register("a"))
         assert await looked(ledger, settings) == [1, 0]
         assert (tmp_path / "journal-wal").stat().st_size > 0
+
+
+async def test_a_reader_turns_to_another_file_with_the_next_read(tmp_path: Path) -> None:
+    files, told = [tmp_path / "one.sqlite", tmp_path / "other.sqlite"], Heard()
+    for number, file in enumerate(files):
+        with closing(Database(file)) as database:
+            committed(database, *[register(f"player{each}") for each in range(number)])
+    reader = JournalReader(files[0])
+    with reader.reading():
+        for number, file in enumerate(files):
+            reader.turn_to(file)
+            reader.look(lambda connection: connection.execute("SELECT count(*) FROM players").fetchone(), told)
+            assert (await told.first(number + 1))[-1] == (number,)
 
 
 async def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:

@@ -5,18 +5,19 @@ import logging
 import random
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ttt_net.errors import SilentLogError
 from ttt_net.server.cluster.jetstream import JetStreamLog, open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.node import ClusterNode
-from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
-from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
+from ttt_net.server.cluster.replica import Replica, delete_living, living_beside
+from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger, Work
+from ttt_net.server.cluster.snapshots import FEW, Completion, SnapshotKeeper, catch_up
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.ledger import JournalReader, Worker
 from ttt_net.server.logs import StartExtension
@@ -33,13 +34,14 @@ _TICK_S = 1.0
 
 
 class NodeParts(NamedTuple):
-    """The components of a node."""
+    """The components of a node; `completion` adds the finished matches that its tables lack, if any."""
 
     stream: JetStreamLog
     ledger: ReplicatedLedger
     replica: Replica
     membership: Membership
     snapshots: SnapshotKeeper
+    completion: Completion | None = None
 
 
 class RunningNode:
@@ -71,8 +73,27 @@ class RunningNode:
 
     async def run(self) -> None:
         """Take part until `stop`, and announce the departure to the other nodes."""
-        loop = asyncio.get_running_loop()
         self._node.start()
+        async with asyncio.TaskGroup() as tasks:
+            completing = tasks.create_task(self._complete())
+            try:
+                await self._keep_snapshots()
+            finally:
+                if self._parts.completion is not None:
+                    self._parts.completion.stop()
+                completing.cancel()
+
+    async def _complete(self) -> None:
+        """Add the finished matches that the tables lack, if any."""
+        try:
+            if self._parts.completion is not None:
+                await self._parts.completion.run()
+        except Exception as fault:
+            log.exception("fault while the tables of this node were completed")
+            self._parts.ledger.stop_for(fault)
+
+    async def _keep_snapshots(self) -> None:
+        loop = asyncio.get_running_loop()
         while not self._has_left.is_set():
             self._parts.snapshots.tick(loop.time())
             try:
@@ -92,10 +113,13 @@ def address_of(configuration: Configuration) -> JetStreamAddress:
     return JetStreamAddress(cluster.ledger, cluster.stream, cluster.replicas, cluster.credentials, cluster.authority)
 
 
-async def caught_up(stream: Log, replica: Replica) -> None:
-    """Load a snapshot into the tables. Raises `SilentLogError` if no part of one arrives for `JOIN_S`."""
+async def caught_up(stream: Log, replica: Replica) -> Replica:
+    """Load a snapshot; return the tables to take part with, which are others while these lack many finished matches.
+
+    Raises `SilentLogError` if no part of one arrives for `JOIN_S`.
+    """
     try:
-        await catch_up(stream, replica, JOIN_S)
+        return await catch_up(stream, replica, JOIN_S, FEW)
     except TimeoutError:
         raise SilentLogError(
             f"the log did not tell its end, or a snapshot of it went no further, for {JOIN_S:.0f} s: "
@@ -110,11 +134,15 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     Raises `SilentLogError` if the log does not answer, and `ConfigurationError` if it or the tables cannot be used.
     """
     loop = asyncio.get_running_loop()
-    replica = Replica(journal, moved=StartExtension())
-    try:
+    whole = Replica(journal, moved=StartExtension())
+    with ExitStack() as opened:
+        opened.callback(whole.close)
+        delete_living(living_beside(journal))  # of a process that was killed
+        opened.callback(delete_living, living_beside(journal))
         async with open_log(address_of(configuration), configuration.node) as stream:
-            await caught_up(stream, replica)
-            worker, copier, reader = Worker(), Worker(), JournalReader(journal)
+            replica = await caught_up(stream, whole)
+            opened.callback(replica.close)
+            worker, copier, reader = Worker(), Worker(), JournalReader(replica.path or journal)
             with worker.working(), copier.working(), reader.reading():
                 rng, wall_ms = random.SystemRandom(), ServerClock().wall_ms
                 ledger = ReplicatedLedger(
@@ -131,6 +159,42 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
                 ledger.cost_s = time.thread_time
                 worker.on_fault = copier.on_fault = ledger.stop_for
                 snapshots = SnapshotKeeper(ledger, stream, replica, copier, configuration.cluster.schedule)
-                yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
-    finally:
-        replica.close()
+                parts = NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
+                if replica is not whole:
+                    parts = parts._replace(
+                        completion=Completion(
+                            stream,
+                            replica,
+                            whole,
+                            partial(on, copier),
+                            partial(on, worker),
+                            partial(reader.turn_to, journal),
+                            JOIN_S,
+                        )
+                    )
+                yield parts
+
+
+async def on(work: Work, do: Callable[[], Any]) -> Any:  # noqa: ANN401 - of the function
+    """Run a function on a thread, and return its result or raise its error."""
+    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def attempt() -> tuple[Any, Exception | None]:
+        try:
+            return do(), None
+        except Exception as error:  # noqa: BLE001 - of the caller
+            return None, error
+
+    def tell(outcome: tuple[Any, Exception | None]) -> None:
+        found, error = outcome
+        if error is None:
+            done.set_result(found)
+        else:
+            done.set_exception(error)
+
+    work(attempt, tell)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])  # what it uses must not be closed meanwhile
+        raise

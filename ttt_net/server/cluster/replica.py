@@ -12,8 +12,10 @@ import logging
 import shutil
 import sqlite3
 import zlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
@@ -46,7 +48,7 @@ from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import ERASING, AppendEvents, AppendTournament, BeginBoards
-from ttt_net.server.journal.queries import AnyQuery, answer, blocks_of, ratings_of, unfinished_of
+from ttt_net.server.journal.queries import AnyQuery, answer, blocks_of, not_yet, ratings_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.tournaments.tournament import Entered, Opened
@@ -108,6 +110,11 @@ _STEPS = 100_000
 """The steps of SQLite (some milliseconds) between two reports of progress."""
 _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
+_AT_ONCE = 64
+"""The batches in one transaction of tables that keep up with others."""
+LACKS_PAST = (
+    "this node still fetches older matches, which a backup of it would lack; back up another node, or try again later"
+)
 
 
 NO_NAMES: Mapping[PlayerId, str] = MappingProxyType({})
@@ -328,6 +335,13 @@ class NewerFormError(Exception):
         )
 
 
+class PastNeededError(StorageError):
+    """A batch needs finished matches that these tables lack: nothing was applied, and the same may be tried again."""
+
+    def __init__(self, match: str) -> None:
+        super().__init__(f"an entry is about match {match}, which this node is still fetching")
+
+
 class Applied(NamedTuple):
     """The result of one position of the log."""
 
@@ -371,27 +385,46 @@ class GivenTables:
     def __init__(self, replica: "Replica", connection: sqlite3.Connection) -> None:
         self._replica, self._connection = replica, connection
         self._manifest = segments.manifest_of(connection)
-        self._kept: list[Segment] = []
-        """The segments that the tables of this node have already."""
-        self.missing: list[Segment] = []
-        """The segments that have to be added."""
+        self._added: set[Segment] = set()
+
+    @property
+    def most_missing(self) -> int:
+        """How many segments may have to be added: those that the tables of this node are not known to have."""
+        own = self._replica.database.connection
+        return sum(not segments.is_known_in(own, segment) for segment in self._manifest or ())
+
+    @cached_property
+    def missing(self) -> list[Segment]:
+        """The segments that have to be added; to find them may take reading all matches."""
+        missing = []
         for segment in self._manifest or ():
-            (self._kept if segments.is_in(replica.database.connection, segment) else self.missing).append(segment)
-            replica.moved()
+            if not segments.is_in(self._replica.database.connection, segment):
+                missing.append(segment)
+            self._replica.moved()
+        return missing
 
     def add(self, segment: Segment, data: bytes) -> None:
         """Add a missing segment. Raises `StorageError` if it is damaged, or the disk fails."""
         with _as_storage_error():
             segments.add(self._connection, segment, data)
         self.missing.remove(segment)
+        self._added.add(segment)
         self._replica.moved()
 
     def take_over(self) -> None:
         """Replace the tables of this node. Raises `StorageError` if a segment is missing, or the disk fails."""
         if self.missing:
             raise StorageError(f"the snapshot cannot be used: it lacks {self.missing[0].name}")
+        kept = [segment for segment in self._manifest or () if segment not in self._added]
         with _as_storage_error():
-            self._replica._take(self._connection, self._manifest, self._kept)
+            self._replica._take(self._connection, self._manifest, kept)
+
+    def live(self) -> "Replica":
+        """Return new tables of what lives, with which a node can take part until it has all; see `keep_up_with`.
+
+        This uses the snapshot up. Raises `StorageError` if the disk fails.
+        """
+        return self._replica._with_what_lives(self._connection)
 
 
 class Replica:
@@ -419,18 +452,27 @@ class Replica:
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
         self.last_in_force = self.in_force()
         """The form in force at `position`; any thread may read it."""
+        self.has_past = True
+        """Whether these tables have all finished matches, not only what lives; any thread may read it."""
+        self._applied: deque[tuple[Position, bytes]] = deque()
+        """The batches that tables of what lives have applied, for `keep_up_with`."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the tables; None: they are in memory."""
+        return self._path
 
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
         """Apply the next batches of the log in one transaction with their position; return their results.
 
-        Raises `StorageError` if the disk failed: then nothing has changed, and the call may be repeated. Raises
-        `NewerFormError` if the batches are for newer releases.
+        Raises `StorageError` if the disk failed, or one of them needs the past that these tables lack: then nothing has
+        changed, and the call may be repeated. Raises `NewerFormError` if the batches are for newer releases.
         """
         try:
             try:
                 applied = self._transact(batches, carry_out)
             except Exception as error:
-                if is_of_the_disk(error) or isinstance(error, NewerFormError):
+                if is_of_the_disk(error) or isinstance(error, NewerFormError | PastNeededError):
                     raise
                 # a rejected entry is undone separately
                 applied = self._transact(batches, carry_out_one_by_one)
@@ -440,6 +482,8 @@ class Replica:
             self.database.failures += 1
             raise StorageError(str(error) or type(error).__name__) from None
         self.position, self.state = applied[-1].position, applied[-1].state
+        if not self.has_past:
+            self._applied.extend(batches)
         written = (entry for each in applied if each.batch is not None for entry in each.batch.entries)
         self.database.has_traces |= not ERASING.isdisjoint(map(type, written))
         self.database.erase_traces()
@@ -457,6 +501,8 @@ class Replica:
             for position, data in batches:
                 batch, outcomes = _read(position, data), None
                 if batch is not None and is_next(connection, batch, position):
+                    if not self.has_past:
+                        _must_be_about_what_lives(connection, batch)
                     outcomes = carry_out(connection, batch)
                 state = next_state(state, data, msgspec.json.encode([*map(digest, outcomes or ())]))
                 applied.append(Applied(position, batch, outcomes, state))
@@ -477,6 +523,10 @@ class Replica:
             return answer(self.database.connection, query)
         except sqlite3.Error as error:
             raise StorageError(str(error)) from None
+        except Refusal as refusal:
+            if refusal.code is Code.UNKNOWN_MATCH and not self.has_past:
+                raise not_yet() from None
+            raise
 
     def epoch_of(self, node: NodeName) -> int:
         """Return the latest epoch of a node, 0 if it never had one."""
@@ -700,13 +750,75 @@ class Replica:
             plain.seek(0)
             yield plain
 
+    # Tables of what lives, with which a node takes part while its whole tables are made.
+
+    def _with_what_lives(self, snapshot: sqlite3.Connection) -> "Replica":
+        path = None if self._path is None else living_beside(self._path)
+        if path is not None:
+            delete_living(path)
+        with _as_storage_error():
+            living = Replica(path, self.form, self.moved, self._segment_size)
+            try:
+                living.has_past = False
+                living.database.connection.execute("PRAGMA synchronous = OFF")  # nobody needs it after a power cut
+                living._take(snapshot, (), ())
+            except BaseException:
+                living.close()
+                raise
+        return living
+
+    def keep_up_with(self, living: "Replica") -> bool:
+        """Apply some of what tables of what lives have applied; return whether that was all, for now.
+
+        Any thread may call this, one at a time. Raises `StorageError` if the disk fails, or a batch between is missing.
+        """
+        batches: list[tuple[Position, bytes]] = []
+        while living._applied and len(batches) < _AT_ONCE:
+            position, data = living._applied[0]
+            if position > self.position + 1 + len(batches):
+                raise StorageError(f"place {self.position + 1 + len(batches)} of the log is missing")
+            if position == self.position + 1 + len(batches):
+                batches.append((position, data))
+            living._applied.popleft()
+        if batches:
+            try:
+                self.apply(batches)
+            except StorageError:
+                living._applied.extendleft(reversed(batches))
+                raise
+        return len(batches) < _AT_ONCE
+
+    def become(self, whole: "Replica") -> bool:
+        """Take over the whole tables if they are at the same place; return whether they are.
+
+        Call this on the thread that applies. The tables of what lives are deleted. Raises `RuntimeError` if the two
+        are not at one, which is a fault of this release.
+        """
+        if whole.position != self.position:
+            return False
+        if whole.state != self.state:
+            raise RuntimeError(f"the whole tables differ from those of what lives at place {self.position}")
+        before, path = self.database, self._path
+        self.database, self._path = whole.database, whole._path
+        self.has_past = True
+        self._applied.clear()
+        before.close()
+        if path is not None:
+            delete_living(path)
+        return True
+
     def move_to(self, position: Position) -> None:
         """Set the tables' position, in a new log that starts from them."""
         self.database.connection.execute("UPDATE place SET position = ?", (position,))
         self.position = position
 
     def back_up(self, file: Path, is_wanted: Callable[[], bool]) -> int:
-        """Copy the tables into a new file; return its size. Raises `ConfigurationError` if it cannot be written."""
+        """Copy the tables into a new file; return its size.
+
+        Raises `ConfigurationError` if it cannot be written, or these tables lack finished matches.
+        """
+        if not self.has_past:
+            raise ConfigurationError(LACKS_PAST)
         if self._path is not None:
             return back_up(self._path, file, is_wanted)
         with closing(sqlite3.connect(file)) as copy:
@@ -731,8 +843,8 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
     name = getattr(file, "name", None)
     if name is not None:
         file.flush()
-        return sqlite3.connect(name, isolation_level=None)
-    tables = sqlite3.connect(":memory:", isolation_level=None)
+        return sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+    tables = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     tables.deserialize(file.read())
     return tables
 
@@ -751,6 +863,34 @@ def _attach_given(snapshot: sqlite3.Connection, connection: sqlite3.Connection) 
     else:  # in memory, for which SQLite has another name
         connection.execute("ATTACH ':memory:' AS given")
         connection.deserialize(snapshot.serialize(), name="given")
+
+
+def living_beside(journal: Path) -> Path:
+    """Return the file of what lives while the node of a journal lacks finished matches."""
+    return journal.with_name(f"{journal.stem}-living{journal.suffix}")
+
+
+def delete_living(path: Path) -> None:
+    """Delete the file of what lives, perhaps of a process that was killed."""
+    for each in (path, *(path.with_name(path.name + part) for part in ("-wal", "-shm")), path.with_suffix(".lock")):
+        with suppress(OSError):  # the next start deletes it, where an open file cannot be
+            each.unlink(missing_ok=True)
+
+
+def _must_be_about_what_lives(connection: sqlite3.Connection, batch: Batch) -> None:
+    """Raise `PastNeededError` if an entry adds to a match that these tables lack, so whether it may cannot be known.
+
+    All else that entries read is of what lives: live matches and those not packed yet, accounts, ratings, meetings.
+    """
+    begun: set[str] = set()
+    for entry in batch.entries:
+        for event in entry.events if isinstance(entry, AppendEvents) else ():
+            if isinstance(event, Started):
+                begun.add(event.match)
+            elif event.match not in begun:
+                found = connection.execute("SELECT 1 FROM matches WHERE id = ?", (event.match,)).fetchone()
+                if found is None:
+                    raise PastNeededError(event.match)
 
 
 def _read(position: Position, data: bytes) -> Batch | None:

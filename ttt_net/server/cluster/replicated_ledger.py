@@ -40,7 +40,7 @@ from ttt_net.server.cluster.log import (
     encode_batch,
 )
 from ttt_net.server.cluster.peers import Contact, Peers
-from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
+from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, PastNeededError, Replica
 from ttt_net.server.journal.database import Done, Failed, unheard
 from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
@@ -144,6 +144,11 @@ class ReplicatedLedger:
         self._tick()
 
     # Calls of the journal.
+
+    @property
+    def has_past(self) -> bool:
+        """Whether the tables have all finished matches; any thread may ask."""
+        return self._replica.has_past
 
     def append(self, entry: AnyLoggedEntry, done: Done, failed: Failed) -> None:
         """Put an entry into the next batch; the answer comes once it is applied here, or after `GIVE_UP_S`."""
@@ -307,6 +312,12 @@ class ReplicatedLedger:
     def _applied(self, applied: list[Applied] | StorageError | NewerFormError) -> None:
         if isinstance(applied, NewerFormError):
             self._stop(str(applied))
+            return
+        if isinstance(applied, PastNeededError):
+            if self._trouble is None:
+                log.warning("this node waits for older matches: %s", applied.cause)
+            self._trouble = applied.cause
+            self._loop.call_later(RETRY_S, self._apply_some)
             return
         if isinstance(applied, StorageError):
             if self._trouble is None:

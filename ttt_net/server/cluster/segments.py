@@ -244,14 +244,20 @@ def manifest_of(given: sqlite3.Connection) -> list[Segment] | None:
     return [Segment(*row) for row in rows]
 
 
-def is_in(connection: sqlite3.Connection, segment: Segment) -> bool:
-    """Tell whether tables have the matches of a segment in that range, and no other packed ones."""
+def is_known_in(connection: sqlite3.Connection, segment: Segment) -> bool | None:
+    """Tell whether tables have the matches of a segment in that range, and no other packed ones; None: not known."""
     if segment.schema != SCHEMA_VERSION:
         return False
     query = "SELECT sha256 FROM segments WHERE first = ? AND last = ? AND sha256 IS NOT NULL"
     known = connection.execute(query, (segment.first, segment.last)).fetchone()
+    return None if known is None else bool(known[0] == segment.sha256)
+
+
+def is_in(connection: sqlite3.Connection, segment: Segment) -> bool:
+    """Tell the same, after reading the range if that is not known."""
+    known = is_known_in(connection, segment)
     if known is not None:
-        return bool(known[0] == segment.sha256)
+        return known
     data = read_range(connection, "main", segment.first, segment.last)
     return data is not None and sha256_of(data) == segment.sha256
 

@@ -3,14 +3,14 @@
 import asyncio
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any, BinaryIO, TypeVar, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Retained
-from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
+from ttt_net.server.cluster.replica import GivenTables, NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
 from ttt_net.server.cluster.segments import Part, Segment, sha256_of
 from ttt_net.server.journal.database import unheard
@@ -23,6 +23,12 @@ SINCE_SEGMENTS = 9
 """The first form whose snapshots are split: nodes of older releases cannot read these."""
 _TRIES = 2
 """How often a segment is asked for that does not arrive as it was: it may be replaced meanwhile."""
+FEW = 4
+"""A node that may lack more segments takes part before it has them; so many take about a second."""
+AGAIN_S = 10.0
+"""How long a node waits before it tries again to complete its tables."""
+SOON_S = 0.1
+"""How often its whole tables look for what the others have applied meanwhile."""
 LOOK_S = 5.0
 """How often the steward asks how much of the log is kept."""
 
@@ -53,7 +59,8 @@ class SnapshotKeeper:
 
     def tick(self, now_s: float) -> None:
         """As the steward, take a snapshot or trim the log before one, if it is time. Call this about once a second."""
-        if self._ledger.is_steward and now_s >= self._next_look_s and not self._is_busy:
+        is_able = self._ledger.is_steward and self._replica.has_past
+        if is_able and now_s >= self._next_look_s and not self._is_busy:
             self._next_look_s = now_s + min(LOOK_S, self._schedule.rest_s)
             self._log.kept(partial(self._looked, now_s))
 
@@ -146,90 +153,199 @@ def _tried(take: Callable[[], TablesImage]) -> TablesImage | StorageError:
         return error
 
 
-async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
+async def catch_up(stream: Log, replica: Replica, patience_s: float, few: int | None = None) -> Replica:
     """Replace tables that are behind the latest snapshot, and verify that they belong to this log.
 
-    Raises `ConfigurationError` if they do not, and `TimeoutError` if the log sends nothing for `patience_s`.
+    Return the tables to take part with. If these may lack more than `few` segments, they stay as they are, and the
+    ones returned contain what lives; see `Completion`.
+
+    Raises `ConfigurationError` if they do not belong to it, and `TimeoutError` if the log sends nothing for
+    `patience_s`.
     """
     async with asyncio.timeout(patience_s) as limit:
-        await _take_newest(stream, replica, limit, patience_s)
-        if replica.in_force() > replica.form:
-            raise ConfigurationError(str(NewerFormError(replica.in_force(), replica.form)))
-        end = await _answer_of(stream.end)
-    if end < replica.position:
-        raise ConfigurationError(
-            f"the log ends at place {end}, and this node's tables know {replica.position}: the log was lost or is "
-            f"another one. If it was lost, `python -m ttt_net cluster reseed` begins it anew from these tables; "
-            f"if these are of no use, delete them"
-        )
-
-
-async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, patience_s: float) -> None:
-    """Replace tables that are behind the latest snapshot."""
-    lacking = 0
-    while True:
-        with ExitStack() as files:
-            arriving = _Arriving(replica, files, limit, patience_s)
-            position = await _answer_of(partial(arriving.ask, stream.get_snapshot))
-            if position <= replica.position:
-                return
-            try:
-                gone = await _complete(stream, replica, arriving.file, limit, patience_s)
-            except StorageError as error:
-                trouble = error.cause
-            else:
-                if gone is None:
-                    log.info("the tables were taken from a snapshot of place %d", position)
-                    return
-                if position != lacking:  # it may be replaced by a newer one at this moment
-                    lacking = position
-                    continue
-                stream.drop_segments([gone.name])  # a tool may have left a note of it, which the steward would believe
-                trouble = (
-                    f"the snapshot of place {position} cannot be used: its {gone.name} is missing. The steward makes"
-                    f" another within minutes: start this node again then. If no node runs, begin with the one whose"
-                    f" tables are furthest"
+        taken = await _Newest(stream, replica, limit, patience_s).take(few)
+        try:
+            if taken.in_force() > taken.form:
+                raise ConfigurationError(str(NewerFormError(taken.in_force(), taken.form)))
+            end = await _answer_of(stream.end)
+            if end < taken.position:
+                raise ConfigurationError(
+                    f"the log ends at place {end}, and this node's tables know {taken.position}: the log was lost or "
+                    f"is another one. If it was lost, `python -m ttt_net cluster reseed` begins it anew from these "
+                    f"tables; if these are of no use, delete them"
                 )
-        if replica.last_in_force < SINCE_SEGMENTS or (await _answer_of(stream.kept)).first > replica.position + 1:
-            raise ConfigurationError(trouble)
-        log.warning("%s; this node goes on from the log, which still has everything after its tables", trouble)
-        return
+        except BaseException:
+            if taken is not replica:
+                taken.close()
+            raise
+    return taken
 
 
-async def _complete(
-    stream: Log, replica: Replica, file: BinaryIO, limit: asyncio.Timeout, patience_s: float
-) -> Segment | None:
-    """Take over a snapshot with the segments that these tables lack; return one that is not in the store, if any.
+Beside = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Runs a function, perhaps on another thread, and returns its result or raises its error."""
 
-    Raises `StorageError` if one is damaged, and deletes it, so that the steward stores it again.
-    """
 
-    def go_on() -> None:
-        """Wait as long again: this thread was busy, and heard nothing."""
-        limit.reschedule(asyncio.get_running_loop().time() + patience_s)
+async def at_once(do: Callable[[], Any]) -> Any:  # noqa: ANN401 - of the function
+    """Run a function here, before the event loop goes on."""
+    return do()
 
-    with replica.reading(file) as given:
-        go_on()
-        for segment in [*given.missing]:
+
+class _Newest:
+    """Takes the newest snapshot in place of tables that are behind it."""
+
+    def __init__(
+        self, stream: Log, replica: Replica, limit: asyncio.Timeout, patience_s: float, beside: Beside = at_once
+    ) -> None:
+        self._stream, self._replica, self._limit, self._patience_s = stream, replica, limit, patience_s
+        self._beside = beside
+
+    async def take(self, few: int | None = None) -> Replica:
+        """Replace the tables, or return others with what lives if they may lack more than `few` segments.
+
+        Raises `ConfigurationError` if the snapshot cannot be used, and the log does not have everything after these
+        tables.
+        """
+        stream, replica = self._stream, self._replica
+        lacking = 0
+        while True:
             with ExitStack() as files:
-                arriving = _Arriving(replica, files, limit, patience_s)
+                arriving = _Arriving(replica, files, self._limit, self._patience_s)
+                position = await _answer_of(partial(arriving.ask, stream.get_snapshot))
+                if position <= replica.position:
+                    return replica
+                try:
+                    with ExitStack() as opened:
+                        reading = replica.reading(arriving.file)
+                        given: GivenTables = await self._work(partial(opened.enter_context, reading))
+                        if few is not None and given.most_missing > few:
+                            living: Replica = await self._work(given.live)
+                            log.info("this node takes part with what lives, from a snapshot of place %d", position)
+                            return living
+                        gone = await self._complete(given)
+                except StorageError as error:
+                    trouble = error.cause
+                else:
+                    if gone is None:
+                        log.info("the tables were taken from a snapshot of place %d", position)
+                        return replica
+                    if position != lacking:  # it may be replaced by a newer one at this moment
+                        lacking = position
+                        continue
+                    stream.drop_segments([gone.name])  # a tool may have left a note, which the steward would believe
+                    trouble = (
+                        f"the snapshot of place {position} cannot be used: its {gone.name} is missing. The steward"
+                        f" makes another within minutes: start this node again then. If no node runs, begin with the"
+                        f" one whose tables are furthest"
+                    )
+            if replica.last_in_force < SINCE_SEGMENTS or (await _answer_of(stream.kept)).first > replica.position + 1:
+                raise ConfigurationError(trouble)
+            log.warning("%s; this node goes on from the log, which still has everything after its tables", trouble)
+            return replica
+
+    async def _work(self, do: Callable[[], Any]) -> Any:  # noqa: ANN401 - of the function
+        """Do something that takes long, and wait as long as before after it: this thread may have heard nothing."""
+        self._limit.reschedule(None)
+        try:
+            return await self._beside(do)
+        finally:
+            self._limit.reschedule(asyncio.get_running_loop().time() + self._patience_s)
+
+    async def _complete(self, given: GivenTables) -> Segment | None:
+        """Take over a snapshot with the segments that the tables lack; return one that is not in the store, if any.
+
+        Raises `StorageError` if one is damaged, and deletes it, so that the steward stores it again.
+        """
+        missing = await self._work(lambda: [*given.missing])
+        for segment in missing:
+            with ExitStack() as files:
+                arriving = _Arriving(self._replica, files, self._limit, self._patience_s)
                 for _ in range(_TRIES):
-                    if not await _answer_of(partial(arriving.ask, partial(stream.get_segment, segment.name))):
-                        return segment
-                    data = arriving.file.read()
-                    if sha256_of(data) == segment.sha256:
+                    get = partial(self._stream.get_segment, segment.name)
+                    if not await _answer_of(partial(arriving.ask, get)):
+                        return cast(Segment, segment)
+                    if await self._work(partial(_add_arrived, given, segment, arriving.file)):
                         break
                 else:
-                    stream.drop_segments([segment.name])
+                    self._stream.drop_segments([segment.name])
                     raise StorageError(
                         f"the snapshot cannot be used: {segment.name} is damaged. It was deleted, and the steward"
                         f" stores it again within minutes: start this node again then"
                     )
-                given.add(segment, data)
-                go_on()
-        given.take_over()
-        go_on()
-    return None
+        await self._work(given.take_over)
+        return None
+
+
+def _add_arrived(given: GivenTables, segment: Segment, file: BinaryIO) -> bool:
+    """Add a segment; return whether it has arrived as it was."""
+    data = file.read()
+    if sha256_of(data) != segment.sha256:
+        return False
+    given.add(segment, data)
+    return True
+
+
+class Completion:
+    """Completes the tables of a node that takes part with what lives.
+
+    Whole tables are made beside, from the newest snapshot with all its segments and from what the node has applied
+    since. Once both are at the same place, the whole ones replace those of what lives.
+    """
+
+    def __init__(
+        self,
+        stream: Log,
+        living: Replica,
+        whole: Replica,
+        beside: Beside,
+        on_tables: Beside,
+        turn: Callable[[], None],
+        patience_s: float,
+    ) -> None:
+        """`beside` runs jobs on a thread of their own, `on_tables` on the one that applies the log.
+
+        `turn` is called on the latter just before the whole tables are used.
+        """
+        self._stream, self._living, self._whole = stream, living, whole
+        self._beside, self._on_tables, self._turn, self._patience_s = beside, on_tables, turn, patience_s
+        self._is_over = False
+        whole.moved = self._moved
+
+    def stop(self) -> None:
+        """Let a job on another thread end soon. Call this before `run` is cancelled."""
+        self._is_over = True
+
+    def _moved(self) -> None:
+        if self._is_over:
+            raise StorageError("this node stops")
+
+    async def run(self) -> None:
+        """Work until the tables are whole."""
+        while not self._living.has_past:
+            try:
+                async with asyncio.timeout(self._patience_s) as limit:
+                    await _Newest(self._stream, self._whole, limit, self._patience_s, self._beside).take()
+                while not await self._beside(partial(self._whole.keep_up_with, self._living)):
+                    pass
+                await self._finish()
+            except (ConfigurationError, StorageError, TimeoutError) as error:
+                trouble = error.cause if isinstance(error, StorageError) else str(error)
+                log.warning("older matches cannot be fetched yet: %s", trouble or "the log does not answer")
+                await asyncio.sleep(AGAIN_S)
+        log.info("this node has all finished matches")
+
+    async def _finish(self) -> None:
+        while True:  # the newest snapshot may be ahead of what was applied here
+            if await self._on_tables(self._have_replaced):
+                return
+            await asyncio.sleep(SOON_S)
+
+    def _have_replaced(self) -> bool:
+        """Let the whole tables replace those of what lives, unless they are ahead; return whether they did."""
+        while not self._whole.keep_up_with(self._living):
+            pass
+        if self._whole.position == self._living.position:
+            self._turn()
+        return self._living.become(self._whole)
 
 
 class _Arriving:

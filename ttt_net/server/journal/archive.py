@@ -31,6 +31,7 @@ from ttt_net.server.journal.queries import (
     ProfileQuery,
     RecordQuery,
     ReplayQuery,
+    not_yet,
 )
 from ttt_net.server.metrics import Histogram
 from ttt_net.server.players import PlayerId
@@ -69,7 +70,7 @@ class Asker(NamedTuple):
 class PastQuestion:
     """A question on its way."""
 
-    __slots__ = ("asker", "done", "failed", "is_wanted", "payer", "prepare", "query", "spent_ms")
+    __slots__ = ("asker", "done", "failed", "is_early", "is_wanted", "payer", "prepare", "query", "spent_ms")
 
     def __init__(
         self,
@@ -88,6 +89,8 @@ class PastQuestion:
         """Cost of the answer, in milliseconds of CPU of the reading thread."""
         self.payer: Payer | None = None
         """The connection that is charged for it."""
+        self.is_early = False
+        """Whether the tables may lack finished matches as it is answered."""
 
 
 class FairQueue:
@@ -150,9 +153,15 @@ class Archive:
     """
 
     def __init__(
-        self, look: Callable[[Read, Tell], None], stopwatch_s: Callable[[], float], shares: FairShares
+        self,
+        look: Callable[[Read, Tell], None],
+        stopwatch_s: Callable[[], float],
+        shares: FairShares,
+        has_past: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`has_past` tells whether the tables have all finished matches; see `Ledger`."""
         self._look = look
+        self._has_past = has_past
         self._stopwatch_s = stopwatch_s
         self._shares = shares
         self._queue = FairQueue()
@@ -195,6 +204,7 @@ class Archive:
     def _go_on(self) -> None:
         if self._under_way is None and len(self._queue):
             question = self._under_way = self._queue.take()
+            question.is_early = not self._has_past()  # of the tables that it is answered from, or of older ones
             self._look(partial(self._answer, question), partial(self._answered, question))
 
     def _answered(self, question: PastQuestion, found: Any) -> None:  # noqa: ANN401 - of `prepare`
@@ -227,12 +237,15 @@ class Archive:
             if not is_within:
                 connection.execute("BEGIN")  # one consistent state of the tables for all reads
             connection.set_progress_handler(bounds.are_passed, _LOOK_STEPS)
+            if question.is_early and isinstance(question.query, HistoryQuery | MatchesQuery):
+                return not_yet()
             return question.prepare(self._find(connection, question.query))
         except StorageError as error:
             log.error("storage: %s", error.cause)
             return error.with_traceback(None)
         except Refusal as refusal:
-            return refusal.with_traceback(None)
+            is_unknown = refusal.code is Code.UNKNOWN_MATCH
+            return not_yet() if is_unknown and question.is_early else refusal.with_traceback(None)
         except sqlite3.Error as error:
             if bounds.passed is None:
                 log.error("storage: %s", error)

@@ -164,6 +164,11 @@ class Journal:
         """Read the valid invitations."""
         self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
+    @property
+    def has_past(self) -> bool:
+        """Whether all finished matches can be read; see `Ledger`."""
+        return self._plain.has_past
+
     def look(self, read: Read, tell: Tell) -> None:
         """Read beside the writes; see `Ledger.look`. Questions from strangers go through an `Archive`."""
         self._plain.look(read, tell)

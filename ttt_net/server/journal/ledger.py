@@ -72,6 +72,10 @@ class Ledger(Protocol):
     def position(self) -> int:
         """The position up to which entries were applied and published; `follow` can start there."""
 
+    @property
+    def has_past(self) -> bool:
+        """Whether the tables have all finished matches; False on a node that still fetches them. For any thread."""
+
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
         """Append an entry; call `done` with its result once it is applied, or `failed` if it is rejected.
 
@@ -178,8 +182,14 @@ class JournalReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        """The file to read; `_opened` is that of the connection."""
+        self._opened: Path | None = None
         self._worker = Worker()
         self._connection: sqlite3.Connection | None = None
+
+    def turn_to(self, path: Path) -> None:
+        """Read another file with all later calls of `look`. Any thread may call this."""
+        self._path = path
 
     def look(self, read: Read, tell: Tell) -> None:
         """Call `read` on the thread and `tell` on the event loop, with a `StorageError` if the file cannot be opened.
@@ -199,8 +209,10 @@ class JournalReader:
 
     def _read(self, read: Read) -> object:
         try:
-            if self._connection is None:
-                self._connection = open_readonly(self._path)
+            if self._connection is None or self._opened != self._path:
+                self._close()
+                self._opened = self._path
+                self._connection = open_readonly(self._opened)
         except ConfigurationError as error:
             return StorageError(str(error))
         return read(self._connection)
@@ -219,6 +231,8 @@ class LocalLedger:
     have their results. So `follow` works only from the present, and positions count what was appended since the first
     call.
     """
+
+    has_past = True
 
     def __init__(self, path: Path, moved: Callable[[], None] | None = None) -> None:
         """Open or create the file; see `Database`. Raises `ConfigurationError` if it cannot be used."""
@@ -355,6 +369,8 @@ class MemoryLedger:
 
     Entries and queries wait for `deliver`, or with `is_instant` do not wait. Knows no thread and no event loop.
     """
+
+    has_past = True
 
     def __init__(self, database: Database | None = None, *, is_instant: bool = False) -> None:
         self.database = database or Database(None)

@@ -258,6 +258,16 @@ def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
             assert_never(query)
 
 
+LATER_MS = 2_000
+"""When to ask again for what `not_yet` refuses."""
+
+
+def not_yet() -> Refusal:
+    """Return the refusal of a question about finished matches that this server does not have yet."""
+    sentence = "this server has just joined the others and still fetches older matches; ask again in a moment"
+    return Refusal(Code.BUSY, sentence, LATER_MS)
+
+
 # Matches and players.
 
 
