@@ -6,7 +6,6 @@ the commit. A killed server loses the jobs that were not committed, and the answ
 
 import random
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from tests.server.journal.jobs import decode_entry, encode_entry
@@ -47,7 +46,7 @@ class SimulatedDisk:
         for job in jobs:
             if self._rng.random() < self.failing or (self.is_full and isinstance(job.asked, JournalEntry)):
                 answers += self._commit(together)
-                answers.append(partial(job.failed, StorageError("no space left")))
+                answers.append((job.failed, StorageError("no space left")))
                 together = []
             else:
                 together.append(job)
@@ -140,8 +139,8 @@ class SimulatedLedger:
 
     def _report(self, answers: list[Answer]) -> None:
         self._is_busy = False
-        for give in answers:
-            give()
+        for give, answer in answers:
+            give(answer)
         if self._jobs and not self._is_busy:
             self._begin()
 

@@ -76,8 +76,8 @@ async def results(ledger: Ledger, *asked: AnyEntry | AnyQuery) -> list[Any]:
 def committed(database: Database, *asked: AnyEntry | AnyQuery) -> list[Any]:
     """Return the results, or refusals, of what was committed as one batch."""
     heard: list[Any] = []
-    for give in database.commit([Job(each, heard.append, heard.append) for each in asked]):
-        give()
+    for give, answer in database.commit([Job(each, heard.append, heard.append) for each in asked]):
+        give(answer)
     return heard
 
 

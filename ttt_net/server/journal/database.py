@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -39,8 +39,8 @@ Done = Callable[[Any], None]
 """Called with the result of an entry or query once it is committed."""
 Failed = Callable[[Refusal], None]
 """Called instead if the job was rejected or the disk failed; then nothing has changed."""
-Answer = Callable[[], None]
-"""Either callback, with its argument."""
+Answer = tuple[Done, Any]
+"""Either callback, and its argument."""
 RESTORE_ADVICE = "; put a backup back with restore, or choose a folder with --data"
 """The end of messages about a file that is not a journal."""
 _OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
@@ -93,22 +93,23 @@ class Database:
         """
         connection = self.connection
         before = connection.total_changes
+        alone = jobs[0].asked if len(jobs) == 1 else None
         try:
-            if len(jobs) == 1 and isinstance(jobs[0].asked, AppendEvents) and jobs[0].asked.is_plain:
-                append_event(connection, jobs[0].asked.events[0])
-                answers: list[Answer] = [partial(jobs[0].done, None)]
+            if type(alone) is AppendEvents and alone.is_plain:
+                append_event(connection, alone.events[0])
+                answers: list[Answer] = [(jobs[0].done, None)]
             else:
                 connection.execute("BEGIN")  # not IMMEDIATE: a read-only disk can still be read
                 answers = _carry_out(connection, jobs)
                 connection.execute("COMMIT")
+                if not ERASING.isdisjoint(map(_kind, jobs)) and connection.total_changes != before:
+                    self.has_traces = True
         except Exception as error:  # noqa: BLE001 - an error in one job must not affect the others
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(jobs) > 1:
-                return [done for job in jobs for done in self.commit([job])]
-            return [partial(jobs[0].failed, self._refusal_of(error))]
-        if not ERASING.isdisjoint(map(_kind, jobs)) and connection.total_changes != before:
-            self.has_traces = True
+                return [answer for job in jobs for answer in self.commit([job])]
+            return [(jobs[0].failed, self._refusal_of(error))]
         if self.is_failing:
             is_written = connection.total_changes != before or any(isinstance(job.asked, Probe) for job in jobs)
             self.is_failing = not is_written
@@ -158,7 +159,7 @@ def _carry_out(connection: sqlite3.Connection, jobs: Sequence[Job]) -> list[Answ
         if kind is AppendEvents:
             appends = list(group)
             results = append_events(connection, [job.asked for job in appends])  # type: ignore[misc]
-            answers += [partial(job.done, result) for job, result in zip(appends, results, strict=True)]
+            answers += [(job.done, result) for job, result in zip(appends, results, strict=True)]
         else:
             answers += [_answer(connection, job) for job in group]
     return answers
@@ -168,14 +169,14 @@ def _answer(connection: sqlite3.Connection, job: Job) -> Answer:
     before = connection.total_changes
     try:
         if isinstance(job.asked, JournalEntry):
-            return partial(job.done, apply(connection, job.asked))
-        return partial(job.done, answer(connection, job.asked))
+            return job.done, apply(connection, job.asked)
+        return job.done, answer(connection, job.asked)
     except StorageError:
         raise
     except Refusal as refusal:
         if connection.total_changes != before:
             raise  # its transaction is rolled back
-        return partial(job.failed, refusal.with_traceback(None))  # whose frames hold references to other answers
+        return job.failed, refusal.with_traceback(None)  # whose frames hold references to other answers
 
 
 class _InMemory(sqlite3.Connection):

@@ -239,8 +239,11 @@ class LocalLedger:
         self.database = Database(path, moved)
         self._path = path
         self._reader = JournalReader(path)
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[list[Job]] = queue.SimpleQueue()
+        """The jobs of one iteration of the event loop together; an empty list ends the thread."""
         self._gathered: list[Job] = []
+        self._submitted = self._taken = 0
+        """The number of jobs so far, and of those that the thread has begun."""
         self._commit_s = Histogram()
         self._working_since_s: float | None = None
         self.job_ms = 0.0
@@ -273,11 +276,12 @@ class LocalLedger:
             # all calls of one iteration of the loop wake the writer once, and share a commit
             asyncio.get_running_loop().call_soon(self._hand_over)
         self._gathered.append(job)
+        self._submitted += 1
 
     def _hand_over(self) -> None:
-        for job in self._gathered:
-            self._jobs.put(job)
-        self._gathered.clear()
+        if self._gathered:
+            self._jobs.put(self._gathered)
+            self._gathered = []
 
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` on the event loop with entries from now on, once they are accepted.
@@ -303,7 +307,7 @@ class LocalLedger:
 
     def health(self) -> LedgerHealth:
         """Return the state of the ledger. Call this on the event loop."""
-        waiting = len(self._gathered) + self._jobs.qsize()
+        waiting = self._submitted - self._taken
         return LedgerHealth(self._trouble(), waiting, self.database.failures, self._commit_s)
 
     def _trouble(self) -> str | None:
@@ -327,7 +331,7 @@ class LocalLedger:
     def stop(self) -> None:
         """End `run` after the waiting jobs."""
         self._hand_over()
-        self._jobs.put(None)
+        self._jobs.put([])
 
     @property
     def is_stuck(self) -> bool:
@@ -338,29 +342,29 @@ class LocalLedger:
         """Close the file; nothing may be running."""
         self.database.close()
 
-    def _work(self, notify: Callable[[Callable[[], None]], object]) -> None:
-        is_running = True
-        while is_running:
-            job = self._jobs.get()
-            batch: list[Job] = []
-            while job is not None:
-                batch.append(job)
-                if len(batch) == MAX_BATCH or self._jobs.empty():
-                    break
-                job = self._jobs.get()
-            is_running = job is not None
+    def _work(self, notify: Callable[[Callable[[Sequence[Answer]], None], Sequence[Answer]], object]) -> None:
+        jobs: list[Job] = []
+        spent_s, is_running = time.thread_time(), True
+        while is_running or jobs:
+            while is_running and len(jobs) < MAX_BATCH and not (jobs and self._jobs.empty()):
+                more = self._jobs.get()
+                is_running = bool(more)
+                jobs += more
+            batch, jobs = jobs[:MAX_BATCH], jobs[MAX_BATCH:]
             if batch:
+                self._taken += len(batch)
                 self._working_since_s = since_s = time.perf_counter()
-                began_s = time.thread_time()
                 answers = self.database.commit(batch)
                 self._working_since_s = None
                 self._commit_s.observe(time.perf_counter() - since_s)
-                self.job_ms += ((time.thread_time() - began_s) * 1000 / len(batch) - self.job_ms) * NEWEST
-                notify(partial(_tell, answers))
-                if self.database.has_traces and self._jobs.empty():
+                before_s, spent_s = spent_s, time.thread_time()
+                self.job_ms += ((spent_s - before_s) * 1000 / len(batch) - self.job_ms) * NEWEST
+                notify(_tell, answers)
+                if self.database.has_traces and not jobs and self._jobs.empty():
                     self._working_since_s = time.perf_counter()
                     self.database.erase_traces()
                     self._working_since_s = None
+                    spent_s = time.thread_time()
         self._has_ended.set()
 
 
@@ -409,8 +413,8 @@ class MemoryLedger:
         """Commit `count` of the waiting jobs, by default all, and deliver their answers."""
         count = len(self._waiting) if most is None else min(most, len(self._waiting))
         if count:
-            for give in self.commit([self._waiting.popleft() for _ in range(count)]):
-                give()
+            for give, answer in self.commit([self._waiting.popleft() for _ in range(count)]):
+                give(answer)
 
     def commit(self, jobs: Sequence[Job]) -> list[Answer]:
         """Commit jobs together; a simulation may let some fail."""
@@ -448,8 +452,8 @@ class MemoryLedger:
 
 
 def _tell(answers: Sequence[Answer]) -> None:
-    for give in answers:
+    for give, answer in answers:
         try:
-            give()
+            give(answer)
         except Exception:  # an internal error in one answer must not affect the others
             log.exception("fault while answering a job")
