@@ -42,6 +42,7 @@ _NAMED: tuple[Game[Any], ...] = (
 )
 
 NAMES = tuple(game.name for game in _NAMED)
+_TAKEN = frozenset(NAMES)
 """The named games of this package."""
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
 """The form of the names of games by size: width, height and length of a line."""
@@ -72,7 +73,7 @@ def outside() -> Mapping[str, Game[Any]]:
     """Return the games of other packages by name; the first call looks for them, which takes 16 to 130 ms."""
     from ttt_net.games.outside import outside_games
 
-    return outside_games(frozenset(NAMES))
+    return outside_games(_TAKEN)
 
 
 _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)

@@ -232,7 +232,7 @@ def _reserved_word(name: str) -> str | None:
         found = [reserved[look] for look in looks_of_bare if look in reserved]
         return found[0][1] if found else None
     before = len(bare) - len(bare.lstrip(_DIGITS))
-    for look, of_core in zip(looks_of_bare, looks_as_written(core), strict=True):
+    for look, of_core in dict.fromkeys(zip(looks_of_bare, looks_as_written(core), strict=True)):
         # A digit before or after may be part of the word, or not: a11, all1. What a digit looks like is one letter.
         found = [
             reserved[look[start:end]]

@@ -342,18 +342,21 @@ def _begin_boards(connection: sqlite3.Connection, entry: entries.BeginBoards) ->
 
 
 def _register(connection: sqlite3.Connection, entry: entries.RegisterPlayer) -> Player:
+    if not _is_taken(connection, entry.name_key, entry.looks, None):
+        inserted = connection.execute(
+            "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (token_hash) DO NOTHING",
+            (entry.name, entry.name_key, entry.token_hash, entry.bot, entry.at_ms, entry.is_guest, entry.at_ms),
+        )
+        if inserted.rowcount:
+            player = inserted.lastrowid
+            assert player is not None, "a row was inserted"
+            _write_looks(connection, player, entry.looks)
+            return Player(player, entry.name, is_guest=entry.is_guest, bot=entry.bot)
     known = connection.execute("SELECT id, name FROM players WHERE token_hash = ?", (entry.token_hash,)).fetchone()
-    if known is not None:
-        return Player(*known)
-    _refuse_taken(connection, entry.name, entry.name_key, entry.looks, None)
-    player = connection.execute(
-        "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (entry.name, entry.name_key, entry.token_hash, entry.bot, entry.at_ms, entry.is_guest, entry.at_ms),
-    ).lastrowid
-    assert player is not None, "a row was inserted"
-    _write_looks(connection, player, entry.looks)
-    return Player(player, entry.name, is_guest=entry.is_guest, bot=entry.bot)
+    if known is None:
+        raise _taken(entry.name)
+    return Player(*known)
 
 
 def _label(connection: sqlite3.Connection, entry: entries.LabelBot) -> None:
@@ -363,7 +366,8 @@ def _label(connection: sqlite3.Connection, entry: entries.LabelBot) -> None:
 
 def _rename(connection: sqlite3.Connection, entry: entries.RenamePlayer) -> None:
     _refuse_forgotten(connection, entry.player)
-    _refuse_taken(connection, entry.name, entry.name_key, entry.looks, entry.player)
+    if _is_taken(connection, entry.name_key, entry.looks, entry.player):
+        raise _taken(entry.name)
     connection.execute("DELETE FROM looks WHERE player = ?", (entry.player,))
     _write_looks(connection, entry.player, entry.looks)
     connection.execute(
@@ -379,18 +383,18 @@ def _refuse_forgotten(connection: sqlite3.Connection, player: PlayerId) -> None:
         raise Refusal(Code.UNKNOWN_PLAYER, "you are forgotten here; say hello with a name")
 
 
-def _refuse_taken(
-    connection: sqlite3.Connection, name: str, name_key: str, looks: Sequence[str], player: PlayerId | None
-) -> None:
-    """Raise `Refusal` if another player has this name, or one that looks like it."""
+def _is_taken(connection: sqlite3.Connection, name_key: str, looks: Sequence[str], player: PlayerId | None) -> bool:
+    """Tell whether another player has this name, or one that looks like it."""
     alike = connection.execute(
         "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"  # noqa: S608 - question marks
         f" SELECT 1 FROM looks WHERE look IN ({', '.join('?' * len(looks))}) AND player IS NOT ? LIMIT 1",
         (name_key, player, *looks, player),
     )
-    if alike.fetchone() is not None:
-        sentence = f"another player here is called {name}, or so much like it; choose another"
-        raise Refusal(Code.NAME_TAKEN, sentence)
+    return alike.fetchone() is not None
+
+
+def _taken(name: str) -> Refusal:
+    return Refusal(Code.NAME_TAKEN, f"another player here is called {name}, or so much like it; choose another")
 
 
 def _write_looks(connection: sqlite3.Connection, player: PlayerId, looks: Sequence[str]) -> None:

@@ -163,7 +163,8 @@ class Connection(Reader):
         """The number of received lines of that request."""
         self._answered = 0
         """The number of answered plain HTTP requests after which this connection stayed open."""
-        self._late = LateBytes()
+        self._late: LateBytes | None = None
+        """The bytes that arrived after the connection began to close, if any."""
         self._later: LaterAnswer | None = None
         """The pending or streamed response; the next request is read after its end."""
         self.unsent_messages = 0
@@ -419,10 +420,11 @@ class Connection(Reader):
 
     def _take_late(self, data: bytes) -> None:
         """Drop what arrives from a closing peer, except for its part in the closing handshake."""
-        self._late.add(data)
-        if self._late.are_too_many:
+        late = self._late = self._late or LateBytes()
+        late.add(data)
+        if late.are_too_many:
             self.abort()
-        elif not self._protocol.eof_sent and self._late.end_with_close:
+        elif not self._protocol.eof_sent and late.end_with_close:
             self._write_eof()
 
     def _advance(self, data: bytes) -> None:
