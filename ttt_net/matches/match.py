@@ -95,6 +95,8 @@ class Match:
         """The open offers: the number of the event that made each, by side and kind."""
         self.turned_down: set[tuple[Side, wire.OfferKind]] = set()
         self.events: list[wire.MatchEvent] = [started]
+        self.seq = 1
+        """The number of the newest event."""
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
@@ -123,11 +125,6 @@ class Match:
         return match
 
     @property
-    def seq(self) -> int:
-        """The number of the newest event."""
-        return len(self.events)
-
-    @property
     def is_over(self) -> bool:
         """Whether the match has ended."""
         return self.outcome is not None
@@ -139,11 +136,12 @@ class Match:
 
     def next_at_ms(self, wall_ms: int) -> int:
         """Return the time of the next event: the time of day, but never before the previous event."""
-        return max(wall_ms, self.events[-1].at_ms)
+        last_ms = self.events[-1].at_ms
+        return wall_ms if wall_ms > last_ms else last_ms
 
     def evolve(self, event: wire.MatchEvent) -> None:
         """Apply the next journaled event."""
-        assert event.seq == len(self.events) + 1, f"event {event.seq} after {self.seq}"
+        assert event.seq == self.seq + 1, f"event {event.seq} after {self.seq}"
         match event:
             case wire.Played():
                 after = self.after(event.move)
@@ -182,6 +180,7 @@ class Match:
             case wire.Started():
                 raise AssertionError("a match starts once")
         self.events.append(event)
+        self.seq = event.seq
 
     def after(self, move: int) -> Any:  # noqa: ANN401 - of any game
         """Return the position after a move; deciding and then applying a move computes it only once."""
@@ -192,8 +191,10 @@ class Match:
     def _moved_on(self) -> None:
         self._foreseen = None
         self.is_adjourned = False
-        self.offers.clear()
-        self.turned_down.clear()
+        if self.offers:
+            self.offers.clear()
+        if self.turned_down:
+            self.turned_down.clear()
 
     def rename(self, side: Side, name: str) -> None:
         """Set the name of the player of `side`: a name belongs to the player, not to the match."""

@@ -34,53 +34,51 @@ _ROUNDED_OFF_MS = 1e-6
 class Bucket:
     """A token bucket: each action takes a token, tokens are refilled at the rate, and a full bucket allows a burst."""
 
-    __slots__ = ("_at_ms", "_rate", "_tokens")
+    __slots__ = ("_at_ms", "_most", "_per_ms", "_tokens")
 
     def __init__(self, rate: Rate, now_ms: int) -> None:
-        self._rate = rate
-        self._tokens = float(rate.count)
+        self._most = self._tokens = float(rate.count)
+        self._per_ms = rate.per_s / 1000
         self._at_ms = now_ms
 
     def take(self, now_ms: int, tokens: float = 1.0) -> int:
         """Take tokens and return 0, or return the milliseconds until there are enough; a failed attempt costs too."""
-        rate = self._rate  # as `_tokens_at`, without a call for each message
-        left = self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s
-        left = (left if left < rate.count else rate.count) - tokens
+        left = self._tokens + (now_ms - self._at_ms) * self._per_ms  # as `_tokens_at`, without a call for each message
+        if left > self._most:
+            left = self._most
+        self._tokens = left = left - tokens
         self._at_ms = now_ms
         if left >= 0:
-            self._tokens = left
             return 0
-        self._tokens = max(left, -self._rate.count - 1.0)
+        self._tokens = max(left, -self._most - 1.0)
         return self.wait_ms(now_ms)
 
     def wait_ms(self, now_ms: int, tokens: float = 1.0) -> int:
         """Return the milliseconds until this many tokens are available; 0 if they are now."""
         missing = tokens - self._tokens_at(now_ms)
-        return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
+        return 0 if missing <= 0 else int(missing / self._per_ms + _ROUNDED_OFF_MS) + 1
 
     def has_one(self, now_ms: int) -> bool:
         """Tell whether a token is available, without the arithmetic of `wait_ms`."""
-        rate = self._rate
-        return self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s >= 1.0
+        return self._tokens + (now_ms - self._at_ms) * self._per_ms >= 1.0
 
     def used(self, now_ms: int) -> float:
         """Return how many tokens a full bucket has more; with a debt, this exceeds its capacity."""
-        return self._rate.count - self._tokens_at(now_ms)
+        return self._most - self._tokens_at(now_ms)
 
     def resize(self, rate: Rate, now_ms: int) -> None:
         """Change the rate; used tokens stay used, but a lower rate makes no new debt."""
         used, debt = self.used(now_ms), min(0.0, self._tokens_at(now_ms))
-        self._rate, self._tokens, self._at_ms = rate, max(rate.count - used, debt), now_ms
+        self._most, self._per_ms = float(rate.count), rate.per_s / 1000
+        self._tokens, self._at_ms = max(self._most - used, debt), now_ms
 
     @property
     def is_flooded(self) -> bool:
         """Whether the debt is as large as the burst: the client ignores refusals."""
-        return self._tokens < -self._rate.count
+        return self._tokens < -self._most
 
     def _tokens_at(self, now_ms: int) -> float:
-        rate = self._rate
-        tokens = self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s
-        return tokens if tokens < rate.count else float(rate.count)
+        return min(self._most, self._tokens + (now_ms - self._at_ms) * self._per_ms)
 
 
 class RateLimiter:

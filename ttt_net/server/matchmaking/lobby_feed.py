@@ -113,12 +113,12 @@ class LobbyFeed:
 
     def changed(self, *subjects: Subject, slightly: bool = False) -> None:
         """Mark lists as changed; if only `slightly`, the old one may be sent for a while."""
-        for subject in subjects:
-            self._changed.add(subject)
-            if not slightly:
-                self._stale.add(subject)
-            if self._readers:
-                self._untold.add(subject)
+        self._changed.update(subjects)
+        if not slightly:
+            self._stale.update(subjects)
+        if self._readers:
+            self._untold.update(subjects)
+            for subject in subjects:
                 if subject not in self._timers:
                     self._tell_later(subject)
 

@@ -135,7 +135,8 @@ class Audience:
                 session.connection.send(frames)
         if asker:
             asker.connection.send(answer)
-        self.tell_watchers(frames)
+        if self._watchers:
+            self.tell_watchers(frames)
 
     def tell_players(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Send to the players who want it."""
@@ -145,8 +146,8 @@ class Audience:
 
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Send to the current watchers: to the first of them immediately, unless some still lag behind."""
-        self._told += 1
         if self._watchers:  # most matches have none
+            self._told += 1
             hearers = deque(session for session, _ in self._watchers.values() if hears(session))
             self._queue.append((self._told, frames, hearers))
             if len(self._queue) == 1:

@@ -258,8 +258,9 @@ class MatchRoom:
         """
         if came_ms is None:
             came_ms = self._services.now_ms()
-        if not self.is_busy and self.match is not None:  # nobody waits then
-            self._serve(self.match, session, request, came_ms)
+        match = None if self.is_busy else self.match
+        if match is not None:  # nobody waits then
+            self._serve(match, session, request, came_ms)
             return
         try:
             self._admit(session, request)
@@ -300,7 +301,7 @@ class MatchRoom:
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
         services, connection = self._services, session.connection
         at_ms = match.next_at_ms(services.wall_ms())
-        flag = referee.flag_fall(match, came_ms, at_ms)
+        flag = match.clock and referee.flag_fall(match, came_ms, at_ms)
         if flag and self.seats.lets_flag_fall(match):
             self._waiting.appendleft((session, command, came_ms))
             self._commit(match, flag, None)
@@ -554,7 +555,7 @@ class MatchRoom:
                 self._read()
                 return
             self._serve(self.match, session, request, came_ms)
-        if not self.audience and not self.is_busy and not self._is_held:
+        if not self.audience.players and not self.audience and not self.is_busy and not self._is_held:
             self.seats.stop_timer()
             self._hooks.let_go(self)
 

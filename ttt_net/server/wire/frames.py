@@ -27,6 +27,8 @@ _MASKED = 0x80
 _SHORT = 125
 _HEADS = tuple(bytes((_WHOLE_TEXT, size)) for size in range(_SHORT + 1))
 """The heads of short text frames, by the size of the payload."""
+_MASKED_HEADS = tuple(bytes((_WHOLE_TEXT, _MASKED | size)) for size in range(_SHORT + 1))
+"""The same for frames of clients."""
 _MASK_ENDS = 6
 _CLOSE = 0x88
 _LONGEST_HEAD = 10
@@ -133,7 +135,7 @@ def frame(payload: bytes) -> bytes:
 def short_text(data: bytes) -> bytes | None:
     """Return the payload if `data` is exactly one complete text frame of a client with at most 125 bytes."""
     size = len(data) - _MASK_ENDS
-    if not 0 <= size <= _SHORT or data[0] != _WHOLE_TEXT or data[1] != _MASKED | size:
+    if not 0 <= size <= _SHORT or not data.startswith(_MASKED_HEADS[size]):
         return None
     return apply_mask(data[_MASK_ENDS:], data[2:_MASK_ENDS])
 
