@@ -18,6 +18,7 @@ from tests.server.journal.jobs import committed
 from tests.server.journal.walk import Walk, canonical
 from ttt_net.errors import Code, ConfigurationError, Refusal, StorageError
 from ttt_net.messages import Ended, Offered, PlayerInfo, Started
+from ttt_net.server.cluster import replica as replica_module
 from ttt_net.server.cluster import segments, snapshots
 from ttt_net.server.cluster.log import (
     FORM,
@@ -553,6 +554,23 @@ def test_whole_tables_do_not_skip_what_they_lack(place: Place) -> None:
     with pytest.raises(StorageError) as gap:
         life.whole.keep_up_with(life.living)
     assert gap.value.cause == "place 4 of the log is missing"
+
+
+def test_whole_tables_that_take_too_long_begin_again_from_a_newer_snapshot(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica_module, "MOST_APPLIED", 2)
+    life = Life(place)
+    life.store.give(life.whole)
+    life.play("one")
+    life.play("two")
+    with pytest.raises(StorageError) as gap:
+        life.whole.keep_up_with(life.living)
+    assert gap.value.cause == "place 8 of the log is missing"
+    life.store.take(life.steward)
+    life.play("three")
+    life.complete()
+    assert of_node(life.living) == of_node(life.steward)
 
 
 async def inline(do: Callable[[], Any]) -> Any:

@@ -110,6 +110,8 @@ _STEPS = 100_000
 """The steps of SQLite (some milliseconds) between two reports of progress."""
 _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
+MOST_APPLIED = 100_000
+"""The batches that are kept for whole tables; after more, only a newer snapshot can complete these."""
 _AT_ONCE = 64
 """The batches in one transaction of tables that keep up with others."""
 LACKS_PAST = (
@@ -454,7 +456,7 @@ class Replica:
         """The form in force at `position`; any thread may read it."""
         self.has_past = True
         """Whether these tables have all finished matches, not only what lives; any thread may read it."""
-        self._applied: deque[tuple[Position, bytes]] = deque()
+        self._applied: deque[tuple[Position, bytes]] = deque(maxlen=MOST_APPLIED)
         """The batches that tables of what lives have applied, for `keep_up_with`."""
 
     @property
@@ -774,12 +776,13 @@ class Replica:
         """
         batches: list[tuple[Position, bytes]] = []
         while living._applied and len(batches) < _AT_ONCE:
-            position, data = living._applied[0]
-            if position > self.position + 1 + len(batches):
-                raise StorageError(f"place {self.position + 1 + len(batches)} of the log is missing")
-            if position == self.position + 1 + len(batches):
+            position, data = living._applied.popleft()
+            following = self.position + 1 + len(batches)
+            if position > following:
+                living._applied.extendleft([(position, data), *reversed(batches)])
+                raise StorageError(f"place {following} of the log is missing")
+            if position == following:
                 batches.append((position, data))
-            living._applied.popleft()
         if batches:
             try:
                 self.apply(batches)
