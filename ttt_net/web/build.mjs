@@ -57,6 +57,7 @@ const options = {
   outdir: "built",
   bundle: true,
   minify: true,
+  banner: { js: "//# allFunctionsCalledOnLoad" }, // Chromium compiles functions ahead, not during the first tap
   format: "esm",
   target: ["es2022", "chrome123", "firefox120", "safari17.5"],
   sourcemap: "linked",

@@ -106,7 +106,7 @@ const marks = () => [document.querySelectorAll(".cell:not(.ghost, .pending) .mar
 
 test("without a server the first tap is a move at once, the computer of the page answers, and the match ends here", async () => {
   const page = await visitor();
-  await page.tap(4);
+  await page.begins(4);
   const board = document.querySelector(".boards");
   assert.ok(document.querySelector("#cell-4 .mark-X"));
   await page.closes(1006);
@@ -128,7 +128,7 @@ test("without a server the first tap is a move at once, the computer of the page
 
 test("a slow server is not waited for, and a match that it begins too late is called off", async () => {
   const page = await visitor();
-  await page.tap(4);
+  await page.begins(4);
   await page.until(".status", "The computer is thinking");
   assert.equal(page.of("challenge").length, 0);
   await page.until(".status", "Your turn.");
@@ -170,7 +170,7 @@ const status = () => document.querySelector(".status")!.textContent ?? "";
 /** A visitor who has played the centre, and has got an answer of the page's computer; then the server is there. */
 async function withoutServer(): Promise<{ page: WholePage; board: Element; played: string }> {
   const page = await visitor();
-  await page.tap(4);
+  await page.begins(4);
   await page.until(".status", "Your turn.");
   return { page, board: document.querySelector(".boards")!, played: boardNow() };
 }

@@ -316,6 +316,7 @@ test("a bot that has gone on to another player is challenged to the rematch", as
 test("a visitor plays a bot of the chosen strength before giving a name", async () => {
   const page = await visitor();
   await page.press("Play the computer");
+  await page.greeted(1);
   assert.deepEqual(fields(page.of("hello"), "name"), [[undefined]]);
   await page.says({ ...WELCOME, you: { name: "Guest 1" } }, people({ ...BOT, level: 5 }, { ...BOT, name: "Kim", any_level: true }));
   assert.deepEqual(fields(page.of("challenge"), "name", "level", "rated"), [["Kim", 3, false]]);
@@ -358,8 +359,7 @@ test("a link to watch shows the match before it asks for a name", async () => {
 
 test("the cell that was tapped on the first screen is the first move against the bot", async () => {
   const page = await visitor();
-  await page.tap(4);
-  await page.until("#cell-4.pending");
+  await page.begins(4);
   const board = document.querySelector(".boards");
   await page.says({ ...WELCOME, you: { name: "Guest 1" } }, people(BOT));
   assert.deepEqual(fields(page.of("challenge"), "name", "side"), [["Tom", 0]]);

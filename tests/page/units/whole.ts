@@ -1,5 +1,6 @@
 /** The whole page before a server that the test plays: messages go in, and what stands on the screen comes out. */
 
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
@@ -150,6 +151,15 @@ export class WholePage {
     await click(document.getElementById(`${prefix}cell-${cell}`)!);
   }
 
+  /** Begin a match by a tap on the first screen; the page connects once the mark is on the screen. */
+  async begins(cell: number): Promise<void> {
+    tapOn(document.getElementById(`cell-${cell}`)!);
+    await null; // the page draws in a microtask
+    assert.ok(document.querySelector(`#cell-${cell}.pending`));
+    assert.deepEqual(this.sent, []);
+    await this.greeted(1);
+  }
+
   /** Wait until that is on the screen. */
   async until(selector: string, text = ""): Promise<HTMLElement> {
     const find = () => [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.includes(text));
@@ -173,13 +183,17 @@ export class WholePage {
   }
 }
 
-async function click(element: HTMLElement): Promise<void> {
+function tapOn(element: HTMLElement): void {
   const input = element.querySelector?.("input");
   const event = { currentTarget: element, target: input ?? element, timeStamp: performance.now(), preventDefault: () => {} } as unknown as MouseEvent;
   if (input) {
     input.checked = input.type !== "checkbox" || !input.checked;
     input.onchange?.(event);
   } else element.onclick?.(event as PointerEvent);
+}
+
+async function click(element: HTMLElement): Promise<void> {
+  tapOn(element);
   await pause(LOOK_MS);
 }
 

@@ -14,7 +14,7 @@ import { ahead, arrive, go, look, lookAhead, place, replace, see, shown } from "
 import type { Notice, Sanctioned } from "./protocol.js";
 import { clockFace, decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
-import { shieldBoards, watchShifts } from "./shield.js";
+import { noteTaps, shieldShifted } from "./shield.js";
 import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, leftMs, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
 import { askOffer, linkChanged, messageScreen, nameScreen } from "./welcome.js";
@@ -182,7 +182,6 @@ function draw(): void {
   const root = document.getElementById("page")!;
   const focused = document.activeElement;
   const match = shown();
-  const shieldShifted = watchShifts();
   patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), match && ui.isChoosing && later()?.anotherSheet(match), tray()).children);
   root.querySelector("main")?.toggleAttribute("inert", !!root.querySelector(".sheet"));
   shieldShifted();
@@ -238,7 +237,7 @@ async function begin(): Promise<void> {
     drawDue();
   });
   document.addEventListener("keydown", (event) => shown() && later()?.stepped(event));
-  shieldBoards();
+  noteTaps();
   setInterval(() => hasTicked() && redraw(), TICK_MS);
   const isWall = place().kind === "wall";
   if (isWall) keepApart(); // the wall only watches: another window of this browser may be playing

@@ -113,12 +113,19 @@ const LITTLE: Record<string, Little> = {
   scorefour: { stack: [4, "....X.O.........|.O..XX.....O....|O....OX..X......|..X......X.O...."] },
 };
 
+const pictures = new Map<string, Tree>();
+
 /** A small picture of a game's board with a few marks on it. */
 export function picture(name: string, shape: number[], isFalling: boolean): Tree {
+  const key = `${name} ${shape}`;
+  const known = pictures.get(key);
+  if (known) return known;
   const look = LITTLE[name] ?? { marks: name === "own" ? ".....|..O..|.XX..|.OX..|....O" : "...|.X.|..O" };
   const isRack = isFalling && shape.length < 3;
   const drawn = look.stack ? littleStack(...look.stack) : look.big !== undefined ? littleBlocks(look.big) : littleBoard(look, name === "gomoku", isRack);
-  return h("svg.picture", { key: name, class: isRack && "racked", viewBox: "-1 -1 50 50", hidden: true }, drawn);
+  const made = h("svg.picture", { key: name, class: isRack && "racked", viewBox: "-1 -1 50 50", hidden: true }, drawn);
+  pictures.set(key, made);
+  return made;
 }
 
 function littleBoard({ marks = "", line }: Little, isStones: boolean, isRack: boolean): Child {

@@ -8,10 +8,6 @@ let downAtMs = 0;
 /** When the tap or key press of an event began. */
 export const touchedAtMs = (event: Event): number => (event instanceof PointerEvent && event.pointerType ? Math.min(downAtMs, event.timeStamp) : event.timeStamp);
 
-function noteDown(atMs: number): void {
-  downAtMs = atMs;
-}
-
 /** Ignore taps on a region for a moment. */
 export function shield(region: HTMLElement): void {
   clearTimeout(timers.get(region));
@@ -19,21 +15,19 @@ export function shield(region: HTMLElement): void {
   timers.set(region, window.setTimeout(() => delete region.dataset.settling, SHIELD_MS));
 }
 
-/**
- * Record the place of the board and the content of deck and tray; the returned function shields those that have changed
- * since.
- */
-export function watchShifts(): () => void {
-  const before = [...document.querySelectorAll<HTMLElement>(".field,.deck,.tray")].map((region) => [region, trace(region)] as const);
-  return () => {
-    for (const [region, old] of before) if (region.isConnected && trace(region) !== old) shield(region);
-  };
+/** Where the board was, and what deck and tray showed, when they were drawn last. */
+let before = new Map<HTMLElement, string>();
+
+/** Shield the board if it was moved, and deck and tray if they show something else than before. */
+export function shieldShifted(): void {
+  const now = new Map([...document.querySelectorAll<HTMLElement>(".field,.deck,.tray")].map((region) => [region, trace(region)]));
+  for (const [region, shown] of now) if ((before.get(region) ?? shown) !== shown) shield(region);
+  before = now;
 }
 
-/** Ignore taps on the board while the window is being resized, and record when taps begin. */
-export function shieldBoards(): void {
-  addEventListener("pointerdown", (event) => noteDown(event.timeStamp), true);
-  addEventListener("resize", () => document.querySelectorAll<HTMLElement>(".field").forEach(shield));
+/** Record when taps begin. */
+export function noteTaps(): void {
+  addEventListener("pointerdown", ({ timeStamp }) => (downAtMs = timeStamp), true);
 }
 
 function trace(region: HTMLElement): string {

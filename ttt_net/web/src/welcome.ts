@@ -2,7 +2,7 @@
 
 import { comeIn, giveUpBeginning, link, playApart, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
-import { button, form, h, line, screen, type Tree } from "./dom.js";
+import { afterPaint, button, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { fetchNow, later, withLater } from "./later.js";
@@ -107,8 +107,8 @@ function opening(): Tree {
 }
 
 /**
- * Play a bot immediately, without a name, with a cell as the first move: the visitor begins. Until the match arrives,
- * another tap chooses another cell.
+ * Play a bot immediately, without a name, with a cell as the first move: the visitor begins. The mark is on the screen
+ * before anything else is done. Until the match arrives, another tap chooses another cell.
  */
 function playComputer(cell: number): void {
   if (ui.isBeginning) {
@@ -116,11 +116,15 @@ function playComputer(cell: number): void {
     return;
   }
   ui.opening.isRunning = false;
-  set({ wantedCell: cell, isBeginning: true });
-  wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
-  fetchNow();
-  comeIn();
-  setTimeout(playHereInstead, ALONE_MS);
+  set({ wantedCell: cell });
+  afterPaint(() => {
+    if (ui.isBeginning) return;
+    set({ isBeginning: true });
+    setTimeout(playHereInstead, ALONE_MS);
+    wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
+    fetchNow();
+    comeIn();
+  });
 }
 
 /**
