@@ -1,14 +1,15 @@
 """How long the page takes to be playable over slow links, and how busy a large lobby keeps it; needs Chromium.
 
-`python -m benchmarks.page` takes about a minute; `--lobby` and `--reload` take half a minute, `--taps` seven minutes.
+`python -m benchmarks.page` takes about a minute; `--lobby` and `--reload` take half a minute, `--taps` nine minutes.
 
 A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms with 10 and with
 1.6 Mbit/s, and fast 3G (150 ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one
 does. *First* is a visit with an empty cache, until a board and the name field can be used; *again* one with what the
 browser has kept. Bytes are those on the wire, with TLS, down and up.
 
-With `--taps`: the time from each tap of a match to the next picture, as browsers measure it for *interaction to next
-paint*, on a processor slowed down 6 times. A finger aims and plays, a mouse plays at once.
+With `--taps`: the time from a tap to the next picture, as browsers measure it for *interaction to next paint*, on a
+processor slowed down 6 times. Measured are the tap on the first screen that begins a match, and each tap of a match. A
+finger aims and plays, a mouse plays at once.
 
 With `--reload`: the time until the board of a match is back after the page was loaded again, at a round trip of 800 ms,
 with what the browser has kept.
@@ -227,6 +228,13 @@ OBSERVED = """() => {
     observer.observe({ type: "event", durationThreshold: 16 });
 }"""
 """Remembers how long each tap took, in ms; a tap of less than 16 ms is not among them."""
+AWAITED = """selector => new Promise(found => {
+    const look = () => document.querySelector(selector) ? found() : setTimeout(look, 10);
+    look();
+})"""
+"""Waits for an element. A locator would leave listeners of Playwright in the page, which run with every tap."""
+CHOSEN = "name => [...document.querySelectorAll('.games label')].find(each => each.textContent.includes(name)).click()"
+"""Chooses the game with a title on the first screen."""
 MIDDLE = """cell => {
     const { x, y, width, height } = document.getElementById(`cell-${cell}`).getBoundingClientRect();
     return { x: x + width / 2, y: y + height / 2 };
@@ -244,40 +252,73 @@ def _cells(name: str) -> tuple[int, ...]:
     return tuple(cells)
 
 
+class Hand:
+    """A finger or a mouse on a page that a slow processor shows."""
+
+    def __init__(self, browser: Any, *, is_touch: bool) -> None:  # noqa: ANN401 - as above
+        self.context = browser.new_context(ignore_https_errors=True, **(PHONE if is_touch else {}))
+        self.page = self.context.new_page()
+        self._is_touch = is_touch
+        self._devtools = self.context.new_cdp_session(self.page)  # Playwright's own taps run code in the page
+
+    def slow_down(self) -> None:
+        """Have the page remember from now on how long taps take, on a slow processor."""
+        self.page.evaluate(OBSERVED)
+        self._devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+
+    def tap(self, place: dict[str, float]) -> None:
+        """Tap, and wait until all is done."""
+        send = self._devtools.send
+        if self._is_touch:
+            send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+            send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        else:
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+                send("Input.dispatchMouseEvent", {"type": kind, "button": "left", "clickCount": 1, **place})
+                self.page.wait_for_timeout(100)
+        self.page.wait_for_timeout(700)
+
+    def taken_ms(self) -> list[float]:
+        """Return how long each tap took, in order, and close the page."""
+        taken: list[float] = self.page.evaluate("[...taps.values()]")
+        self.context.close()
+        return taken
+
+
+def first_tap_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> float:  # noqa: ANN401 - as above
+    """Begin a match from the first screen, and return how long the tap took."""
+    hand = Hand(browser, is_touch=is_touch)
+    Stage(Visitor(hand.page, url), is_known=False).open()
+    cell = max(_cells(game))  # the board that is shown at first may have the others, too
+    hand.page.evaluate(AWAITED, ".cell")
+    hand.page.evaluate(CHOSEN, find_game(game).title)
+    hand.page.evaluate(AWAITED, f"#cell-{cell}")
+    hand.page.wait_for_timeout(3_000)  # the later code comes
+    place = hand.page.evaluate(MIDDLE, cell)
+    hand.slow_down()
+    hand.tap(place)
+    return max(hand.taken_ms())
+
+
 def taps_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> list[float]:  # noqa: ANN401 - as above
     """Play a match against a server that answers at once, and return how long each tap took, in order."""
-    context = browser.new_context(ignore_https_errors=True, **(PHONE if is_touch else {}))
-    page = context.new_page()
+    hand = Hand(browser, is_touch=is_touch)
+    page = hand.page
     cells = _cells(game)
     stage = Stage(Visitor(page, url), Scene(game).snapshot())
     stage.open(f"/m/{game}")
-    page.locator("main.match .boards.mine").wait_for()
+    page.evaluate(AWAITED, "main.match .boards.mine")
     places = [page.evaluate(MIDDLE, cell) for cell in cells]
-    page.evaluate(OBSERVED)
-    hand = context.new_cdp_session(page)  # Playwright's own taps run code in the page
-    hand.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
-
-    def tap(place: dict[str, float]) -> None:
-        if is_touch:
-            hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
-            hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        else:
-            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-                hand.send("Input.dispatchMouseEvent", {"type": kind, "button": "left", "clickCount": 1, **place})
-                page.wait_for_timeout(100)
-        page.wait_for_timeout(700)
-
+    hand.slow_down()
     for ply, place in enumerate(places):
         if ply % 2 == 0:
             for _ in range(2 if is_touch else 1):  # a finger aims first
-                tap(place)
+                hand.tap(place)
             assert len(stage.of("play")) == ply // 2 + 1, f"{game}: the tap at ply {ply} did not play"
         stage.tell(Scene(game, cells[: ply + 1]).played())
-        page.locator(f"#cell-{cells[ply]}.last").wait_for()  # a tap that begins before is ignored
+        page.evaluate(AWAITED, f"#cell-{cells[ply]}.last")  # a tap that begins before is ignored
         page.wait_for_timeout(500)
-    taken: list[float] = page.evaluate("[...taps.values()]")
-    context.close()
-    return taken
+    return hand.taken_ms()
 
 
 class Lobby:
@@ -374,11 +415,13 @@ def main() -> None:
                 for is_touch in (True, False):
                     url = f"https://127.0.0.1:{port}"
                     matches = [taps_ms(browser, url, game, is_touch=is_touch) for _ in range(rounds)]
+                    opening = median(first_tap_ms(browser, url, game, is_touch=is_touch) for _ in range(rounds))
                     first, *later = [median(each) for each in zip(*matches, strict=False)]
                     by, worst = "finger" if is_touch else "mouse", max(map(max, matches))
                     print(
-                        f"{game:8} {by:6}: first tap {first:.0f} ms, later ones {median(later):.0f}, at most"
-                        f" {max(later):.0f} (medians of {rounds} matches); worst of all {worst:.0f}",
+                        f"{game:8} {by:6}: first screen {opening:.0f} ms, first tap {first:.0f}, later ones"
+                        f" {median(later):.0f}, at most {max(later):.0f} (medians of {rounds} matches);"
+                        f" worst of all {worst:.0f}",
                         flush=True,
                     )
         return
