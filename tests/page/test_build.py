@@ -11,6 +11,8 @@ from tests.page.build import WEB, node
 from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
+from ttt_net.matches.match import OPENING_PLIES
+from ttt_net.matches.referee import RATED_PLIES
 from ttt_net.names import checked_name
 from ttt_net.strategies.explanation import Explanation, ExplanationKind, MarkRow
 
@@ -127,6 +129,12 @@ def test_every_language_gives_every_reason_with_what_it_names() -> None:
             english = given._replace(kind=ExplanationKind(kind)).in_words()
             named = {slot for text, slot in written.items() if re.search(rf"\b{text}\b", english)}
             assert {slots[int(gap)] for gap in re.findall(r"\{(\d)\}", said)} == named, f"{name}, {kind}"
+
+
+def test_matches_are_too_short_for_the_page_and_the_server_alike() -> None:
+    deck = (WEB / "src" / "deck.ts").read_text(encoding="utf-8")
+    known = re.findall(r"const (?:OPENING|RATED)_PLIES = (\d+);", deck)
+    assert known == [f"{OPENING_PLIES}", f"{RATED_PLIES}"]
 
 
 def test_the_page_finds_the_same_fault_with_names_as_the_server() -> None:

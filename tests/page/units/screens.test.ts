@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { document, textOf } from "./document.js";
-import { GAME, position, snapshot, WILD } from "./matches.js";
+import { after, GAME, position, snapshot, WILD } from "./matches.js";
 import { WholePage } from "./whole.js";
 
 const pages: WholePage[] = [];
@@ -104,10 +104,24 @@ test("a rated match of fewer than four moves is called off, and the win is not o
   await page.says(snapshot({ moves: [4, 0], rated: true, position: position("O...X....") }));
   const away = (ms: number) => ({ type: "presence", match: "m1", side: 1, online: false, away: { side: 1, on_purpose: false, claim_in_ms: ms } });
   await page.says(away(12_900));
-  await page.until(".deck .status", "Ben lost the connection.");
+  await page.until(".deck .status", "Ben lost the connection. You can abort the match in 13 s.");
   await page.says(away(0));
   await page.press("Abort");
   assert.equal(page.of("claim").length, 1);
+});
+
+test("a rated match of fewer than four moves is called off by resigning, which the button says", async () => {
+  const page = await ann();
+  for (const moves of [[4, 0], [4, 0, 1]]) {
+    await page.says(snapshot({ moves, rated: true, position: after(moves) }));
+    assert.throws(() => page.find("Resign"));
+    await page.press("Abort");
+  }
+  assert.deepEqual([page.of("resign").length, page.of("abort").length], [2, 0]);
+  await page.says(snapshot({ moves: [4, 0, 1, 7], rated: true, position: after([4, 0, 1, 7]) }));
+  page.find("Resign");
+  await page.says(snapshot({ moves: [4, 0, 1], rated: false, position: after([4, 0, 1]) }));
+  page.find("Resign");
 });
 
 test("an absent opponent can be waited for, and then the win be claimed", async () => {

@@ -25,6 +25,14 @@ import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } fro
 /** One question: its key, sentence, tone and buttons, and further parts above and below them. */
 type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child; below?: Child };
 
+/** A match of fewer moves can be called off. */
+const OPENING_PLIES = 2;
+/** A rated match of fewer moves is called off when it ends, instead of being rated. */
+const RATED_PLIES = 4;
+
+/** Whether the server would call off a match that ended now by one player's will. */
+const isTooShort = ({ rated, tournament, moves }: Match): boolean => !!rated && !tournament && moves.length < RATED_PLIES;
+
 /** The moves of the cell that the player has aimed at. */
 export const aims = (match: Match): number[] => (isMyTurn(match) && ui.aim >= 0 ? movesAt(match.game, match.position.legal, ui.aim) : []);
 
@@ -70,13 +78,12 @@ function question(match: Match): Question | null {
 
 /** The question while the opponent is away: how long to wait, and then the possible claims. */
 function absence(match: Match): Question | null {
-  const { away, you, adjourned, awayAt, moves, players, rated } = match;
+  const { away, you, adjourned, awayAt, players, rated } = match;
   if (!away || you === undefined || adjourned || match.tournament || away.side === you) return null;
   const how = f(away.on_purpose ? w.hasLeft : w.lostConnection, players[away.side]!.name);
   const left = Math.ceil((away.claim_in_ms - (clockNow() - awayAt)) / 1000);
-  const isTooShort = rated && moves.length < 4; // the server calls it off instead of rating it
-  if (left > 0) return { ...during(match), text: isTooShort ? how : `${how} ${many(w.waitSoLong, left)}` };
-  if (isTooShort) return { key: "claim", text: how, tone: "asks", buttons: [button(w.callOff, () => claim(match, "draw"), "primary")] };
+  if (left > 0) return { ...during(match), text: `${how} ${many(isTooShort(match) ? w.callOffSoon : w.waitSoLong, left)}` };
+  if (isTooShort(match)) return { key: "claim", text: how, tone: "asks", buttons: [button(w.callOff, () => claim(match, "draw"), "primary")] };
   const answers = [
     button(w.claimWin, () => claim(match, "win"), "primary"),
     button(w.callDraw, () => claim(match, "draw")),
@@ -124,10 +131,11 @@ export function coachedWords(game: Game, { kind, moves = [], text = "", why }: H
   return reasonOf(why, text) || f(kind === "warning" ? w.hintBeware : w.hintMove, names);
 }
 
-const ending = (match: Match): Tree =>
-  match.moves.length < 2 && !match.tournament
-    ? button(w.callOff, () => request({ type: "abort", match: match.match }))
-    : button(w.resign, () => set({ isResigning: true }));
+function ending(match: Match): Tree {
+  const isOpening = match.moves.length < OPENING_PLIES && !match.tournament;
+  if (!isOpening && !isTooShort(match)) return button(w.resign, () => set({ isResigning: true }));
+  return button(w.callOff, () => request({ type: isOpening ? "abort" : "resign", match: match.match }));
+}
 
 /** The result on one sheet: the next match first, then the turning point. */
 function ended(match: Match): Question {

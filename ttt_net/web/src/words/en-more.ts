@@ -148,6 +148,7 @@ export const enMore = {
   hasLeft: "{0} has left.",
   lostConnection: "{0} lost the connection.",
   waitSoLong: { one: "You can claim the win in {0} s.", other: "You can claim the win in {0} s." } as Record<string, string>,
+  callOffSoon: { one: "You can abort the match in {0} s.", other: "You can abort the match in {0} s." } as Record<string, string>,
   claimWin: "Claim the win",
   callDraw: "Call it a draw",
   goOnLater: "Continue later",

@@ -184,6 +184,7 @@ export const words: Partial<Words> = {
   hasLeft: "{0} se ha ido.",
   lostConnection: "{0} perdió la conexión.",
   waitSoLong: { one: "Podrás reclamar la victoria en {0} s.", other: "Podrás reclamar la victoria en {0} s." },
+  callOffSoon: { one: "Podrás anular la partida en {0} s.", other: "Podrás anular la partida en {0} s." },
   claimWin: "Reclamar la victoria",
   callDraw: "Dejarlo en tablas",
   goOnLater: "Seguir otro día",

@@ -185,6 +185,7 @@ export const words: Partial<Words> = {
   hasLeft: "{0} est parti.",
   lostConnection: "{0} a perdu la connexion.",
   waitSoLong: { one: "Vous pourrez réclamer la victoire dans {0} s.", other: "Vous pourrez réclamer la victoire dans {0} s." },
+  callOffSoon: { one: "Vous pourrez annuler la partie dans {0} s.", other: "Vous pourrez annuler la partie dans {0} s." },
   claimWin: "Réclamer la victoire",
   callDraw: "En faire une nulle",
   goOnLater: "Continuer plus tard",

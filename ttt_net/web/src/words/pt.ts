@@ -184,6 +184,7 @@ export const words: Partial<Words> = {
   hasLeft: "{0} saiu.",
   lostConnection: "{0} perdeu a conexão.",
   waitSoLong: { one: "Você pode reivindicar a vitória em {0} s.", other: "Você pode reivindicar a vitória em {0} s." },
+  callOffSoon: { one: "Você pode anular a partida em {0} s.", other: "Você pode anular a partida em {0} s." },
   claimWin: "Reivindicar a vitória",
   callDraw: "Deixar empatado",
   goOnLater: "Continuar depois",

@@ -187,6 +187,7 @@ export const words: Partial<Words> = {
   hasLeft: "{0} 已离开。",
   lostConnection: "{0} 掉线了。",
   waitSoLong: { other: "{0} 秒后你可以判胜。" },
+  callOffSoon: { other: "{0} 秒后你可以取消对局。" },
   claimWin: "判我获胜",
   callDraw: "算作和棋",
   goOnLater: "以后继续",
