@@ -21,6 +21,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import resource
 import select
 import signal
@@ -105,6 +106,8 @@ def attack(kind: str, port: int) -> None:
         number += ask_on(said, port, lambda: is_over, is_player=True)
     if kind in BROWSING:
         number += ask_on([BROWSING[kind]], port, lambda: is_over, is_player=False)
+    if kind in FOLLOWING:
+        number += follow(FOLLOWING[kind], port, lambda: is_over)
     while not is_over:
         number += 1
         with contextlib.suppress(OSError):
@@ -179,6 +182,49 @@ def _entered(port: int, number: int, *, is_player: bool) -> socket.socket | None
         time.sleep(0.01)
         return None
     return one
+
+
+def follow(said: bytes, port: int, is_over: Callable[[], bool]) -> int:
+    """Follow with as many players as one address may register in an hour, until it is over; return what came, in bytes.
+
+    Each watches all live matches, and reads all that it gets.
+    """
+    links: dict[int, socket.socket] = {}
+    known = dict[bytes, None]()
+    poll = select.epoll()
+    came, asked_s = 0, 0.0
+    while not is_over():
+        if len(links) < FOLLOWERS:
+            link = _entered(port, 0, is_player=True)
+            if link is not None and _goes_on(link, said + b"".join(map(_watch, known))):
+                links[link.fileno()] = link
+                poll.register(link.fileno(), select.EPOLLIN)
+        elif time.perf_counter() > asked_s + 2:
+            asked_s = time.perf_counter()
+            for number, link in enumerate(links.values()):  # an unasked pong, or the server takes us for dead
+                _goes_on(link, _PONG + _EMPTY if number else MATCHES_NOW)
+        for number, _ in poll.poll(0.01):
+            data = _received(links[number])
+            came += len(data)
+            if not data:
+                links.pop(number).close()
+            elif data.find(b'"type":"live"') >= 0 and said == WATCHING:
+                new = {each: None for each in re.findall(rb'"match":"(\w+)"', data) if each not in known}
+                known |= new
+                for link in links.values() if new else ():
+                    _goes_on(link, b"".join(map(_watch, new)))
+    return came
+
+
+def _received(link: socket.socket) -> bytes:
+    try:
+        return link.recv(1 << 20)
+    except OSError:
+        return b""
+
+
+def _watch(match: bytes) -> bytes:
+    return frame(b'{"type":"watch","id":4,"match":"%s"}' % match)
 
 
 def raise_descriptor_limit() -> None:
@@ -327,9 +373,15 @@ REQUEST = b"GET /nowhere HTTP/1.1\r\nHost: a\r\n" + b"".join(b"X-%d: y\r\n" % n 
 """With as many headers as may be; it is asked for on connections that stay open."""
 BROWSING = {"HTTP requests": REQUEST, "HTTP pipelining": b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 100}
 """HTTP that is sent at once on a connection that stays open."""
+MATCHES_NOW = frame(b'{"type":"matches","id":2}')
+WATCHING, READING = b"", frame(b'{"type":"lobby","id":2,"on":true}')
+FOLLOWING = {"watching": WATCHING, "reading lists": READING}
+"""The request of players who only follow: the live matches, which they look for, or the lists of the lobby."""
+FOLLOWERS = 100
+"""How many of them there are: as many as one address may register in an hour."""
 ATTACKS = (
     *("connections", "addresses", "openings", "messages", "bombs", "mute readers"),
-    *(*SWARMS, *CURIOUS, *ASKING, *BROWSING),
+    *(*SWARMS, *CURIOUS, *ASKING, *BROWSING, *FOLLOWING),
 )
 BOMBS = (
     b"\x01" + PIECE + (b"\x00" + PIECE) * 50,

@@ -21,10 +21,12 @@ from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed, Subject
 from ttt_net.server.matchmaking.tournament_service import PAGE_ROWS, TournamentDesk
 from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.online_players import Session
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.tournaments import director, swiss
 from ttt_net.tournaments.swiss import swiss_players
 from ttt_net.tournaments.tournament import Begun, Entered, Opened, Terms, Tournament
@@ -113,9 +115,10 @@ def tell(subject: Subject, message_of: Callable[[int], wire.AnyServerMessage], w
         told[0] += 1
 
     loop = cast(asyncio.AbstractEventLoop, turns)
-    feed = LobbyFeed(loop, lambda: int(turns.now_s * 1000), Guard(Metrics()), time.process_time)
+    shares = FairShares(Limits(), lambda: int(turns.now_s * 1000), time.process_time)
+    feed = LobbyFeed(loop, lambda: int(turns.now_s * 1000), Guard(Metrics()), shares)
     feed.publish({subject: lambda: message_of(next(numbers))})
-    connection = SimpleNamespace(send=send, is_behind=False)
+    connection = SimpleNamespace(send=send, is_behind=False, account=None)
     for player in range(watchers):
         feed.subscribe(cast(Session, SimpleNamespace(player=player, connection=connection)))
     turns.run()

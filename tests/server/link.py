@@ -13,7 +13,7 @@ class Link:
         self.is_behind = False
         self.address = ""
         self.metered_as = None
-        self.account = None
+        self.account, self.player, self.owed_ms = None, None, 0.0
         self.has_said_hello = False
         self.lacks_place = False
         self.left_on_purpose = False

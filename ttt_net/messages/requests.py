@@ -177,7 +177,10 @@ class MatchesRequest(Request, frozen=True):
 
 
 class WatchRequest(Request, frozen=True, omit_defaults=True):
-    """Watch a match: receive its `snapshot`, then its events. A private match needs its `code`."""
+    """Watch a match: receive its `snapshot`, then its events. A private match needs its `code`.
+
+    A busy server may send another `snapshot` in place of some events.
+    """
 
     match: MatchId
     code: ShortText | None = None

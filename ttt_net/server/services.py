@@ -130,7 +130,7 @@ def build_services(
         players=players,
         abandons=AbandonHistory(),
         aborts=AbortHistory(),
-        feed=LobbyFeed(loop, now_ms, guard, cost_s),
+        feed=LobbyFeed(loop, now_ms, guard, shares),
         words=FilteredWords(word_file),
         disk=DiskSpace(configuration.limits, measure),
         membership=membership,

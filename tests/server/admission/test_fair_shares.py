@@ -20,6 +20,7 @@ from ttt_net.server import hub
 from ttt_net.server.admission import fair_shares
 from ttt_net.server.admission.client_address import network_of, wider_networks
 from ttt_net.server.admission.fair_shares import SETTLED_MS, Account, FairShares
+from ttt_net.server.rooms import audience
 from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
@@ -347,6 +348,29 @@ async def test_the_match_that_a_watcher_has_read_from_the_disk_is_charged_to_the
         price.ms = 0
         assert own.used(server.clock()) - used_ms >= 40
         assert (await eve.answer(watching))["type"] == "ok"
+
+
+async def test_a_watcher_over_the_share_receives_the_whole_match_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audience, "LATE_S", 0.01)
+    monkeypatch.setattr(fair_shares, "MOST_REST_MS", 1)
+    async with running(tmp_path, metered(), cost_s=Price()) as server:
+        first, second, match = await server.pair()
+        eve = await server.join("Eve")
+        await eve.ok("watch", match=match)
+        await eve.hear("snapshot")
+        server.clock.stand_still()
+        account = server.connection_of("Eve").account
+        assert account is not None
+        account.shares[0].use(server.clock(), 2_000)
+        for ply, mover in enumerate((first, second)):
+            await mover.ok("play", match=match, ply=ply, move=ply)
+        server.later(60_000)
+        snapshot = await eve.hear("snapshot")
+        assert (snapshot["moves"], snapshot["watchers"], snapshot.get("you")) == ([0, 1], 1, None)
+        await first.ok("play", match=match, ply=2, move=2)
+        assert (await eve.hear("played"))["ply"] == 3
 
 
 async def test_a_handshake_of_tls_is_charged_to_its_address(tmp_path: Path) -> None:

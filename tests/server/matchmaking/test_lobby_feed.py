@@ -9,6 +9,7 @@ import pytest
 from tests.server.peer import Message, Peer, said
 from tests.server.running import Server, running, until
 from ttt_net import messages as wire
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.matchmaking import lobby_feed
 from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed, Subject
 from ttt_net.server.metrics import Guard, Metrics
@@ -254,7 +255,8 @@ def test_a_list_that_is_dear_to_build_is_built_in_a_twentieth_of_the_time() -> N
         return wire.LiveList(next(numbers), [])
 
     guard, loop = Guard(Metrics()), asyncio.new_event_loop()
-    feed = LobbyFeed(loop, lambda: times_ms[0], guard, lambda: spent_s[0])
+    shares = FairShares(Limits(), lambda: times_ms[0], lambda: spent_s[0])
+    feed = LobbyFeed(loop, lambda: times_ms[0], guard, shares)
     feed.publish({"live": build})
     built = []
     for at_ms in (1, 5_000, 10_000, 10_002, 15_000):

@@ -12,9 +12,10 @@ import pytest
 
 from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.matchmaking.lobby_feed import CROWD, MADE_AT_ONCE, MAX_BYTES_PER_S, PERIODS_MS, LobbyFeed, Subject
 from ttt_net.server.online_players import Session
-from ttt_net.server.settings.configuration import Rate
+from ttt_net.server.settings.configuration import Limits, Rate
 
 Sent = tuple[int, str, int]
 """When a list was sent, in ms; its name, and its number."""
@@ -35,12 +36,16 @@ class Pinboard:
         self.loop = SimulatedLoop()
         self.start_s, self.spent_s, self.cost_s, self.cells = self.loop.time(), 0.0, cost_s, cells
         self.values: dict[Subject, int] = dict.fromkeys(PERIODS_MS, 0)
-        self.built = 0
+        self.built, self.send_s = 0, 0.0
         self.is_broken = False
         guard = cast(Any, SimpleNamespace(attempt=attempt))
-        self.feed = LobbyFeed(self.loop.as_asyncio, lambda: 1_000_000 + self.now_ms, guard, lambda: self.spent_s)
+        self.shares = FairShares(Limits(), lambda: self.now_ms, lambda: self.spent_s)
+        self.feed = LobbyFeed(self.loop.as_asyncio, lambda: 1_000_000 + self.now_ms, guard, self.shares)
         self.feed.publish({subject: partial(self.build, subject) for subject in self.values})
-        self.lines = [SimpleNamespace(is_behind=False, send=partial(self.send, number)) for number in range(readers)]
+        self.lines = [
+            SimpleNamespace(is_behind=False, account=None, player=number, owed_ms=0.0, send=partial(self.send, number))
+            for number in range(readers)
+        ]
         self.sessions = [
             Session(cast(Any, line), number, wire.PlayerInfo(f"P{number}")) for number, line in enumerate(self.lines)
         ]
@@ -60,6 +65,7 @@ class Pinboard:
         return wire.Notice(f"{subject} {self.values[subject]} {'x' * self.cells}")
 
     def send(self, number: int, told: bytes) -> None:
+        self.spent_s += self.send_s
         subject, value = json.loads(told[told.index(b"{") :])["text"].split()[:2]
         self.sent[number].append((self.now_ms, subject, int(value)))
         self.last[number][subject] = int(value)
@@ -184,6 +190,29 @@ def test_readers_who_are_behind_are_told_once_they_have_caught_up() -> None:
     assert not board.feed.late_readers
     board.feed.tick()
     assert board.told(0) == []
+
+
+def test_readers_pay_for_their_lists_and_wait_while_their_address_has_used_its_share() -> None:
+    board = Pinboard(2)
+    account = board.shares.account_of("192.0.2.1")
+    for session in board.sessions:
+        board.feed.subscribe(session)
+        board.told(session.player)
+    board.lines[0].account, board.send_s = account, 0.01
+    board.change("seeks", 1)
+    board.wait_until(250)
+    assert account.shares[0].used(board.now_ms) == pytest.approx(10.0)
+    account.shares[0].use(board.now_ms, 1_010.0)
+    board.change("seeks", 2)
+    board.wait_until(501)
+    board.feed.tick()
+    assert (board.told(0), board.told(1)) == ([(250, "seeks", 1)], [(250, "seeks", 1), (500, "seeks", 2)])
+    assert {*board.feed.late_readers} == {0}
+    board.wait_until(2_000)
+    used_ms = account.shares[0].used(board.now_ms)
+    board.feed.tick()
+    assert board.told(0) == [(2_000, "seeks", 2)]
+    assert account.shares[0].used(board.now_ms) == pytest.approx(used_ms + 10.0)
 
 
 def test_a_list_that_could_not_be_built_is_tried_again_while_somebody_reads() -> None:

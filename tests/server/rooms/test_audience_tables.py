@@ -14,19 +14,23 @@ from tests.server.running import until
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo
+from ttt_net.server.admission.fair_shares import Account, FairShares
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.online_players import Session
 from ttt_net.server.rooms import audience
-from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
-from ttt_net.server.settings.configuration import Rate
+from ttt_net.server.rooms.audience import COUNT_S, CROWD, LATE_S, Audience
+from ttt_net.server.settings.configuration import Limits, Rate
 from ttt_net.server.wire.connection import Connection
 
 
 class Wire:
     """A connection that keeps what is sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account | None = None) -> None:
         self.sent: list[bytes] = []
+        self.account = account
+        self.player: int | None = None
+        self.owed_ms = 0.0
 
     def send(self, frames: bytes) -> None:
         self.sent.append(frames)
@@ -40,13 +44,18 @@ def _decoded(frames: bytes) -> Any:
     return msgspec.json.decode(frames[frames.index(b"{") :])
 
 
-def session(number: int) -> tuple[Session, Wire]:
-    wire = Wire()
+def session(number: int, account: Account | None = None) -> tuple[Session, Wire]:
+    wire = Wire(account)
     return Session(cast(Connection, wire), number, PlayerInfo(f"P{number}")), wire
 
 
+def audience_in(loop: object, shares: FairShares | None = None) -> Audience:
+    shares = shares or FairShares(Limits(), lambda: 0)
+    return Audience("m", cast(asyncio.AbstractEventLoop, loop), shares, lambda: b"as it is")
+
+
 async def test_players_receive_events_immediately_and_a_crowd_of_watchers_in_order() -> None:
-    audience = Audience("m", asyncio.get_running_loop())
+    audience = audience_in(asyncio.get_running_loop())
     player, heard = session(0)
     audience.players[0] = player
     watchers = [session(number) for number in range(1, 2 * CROWD + 50)]
@@ -66,7 +75,7 @@ async def test_players_receive_events_immediately_and_a_crowd_of_watchers_in_ord
 
 
 async def test_a_returning_player_does_not_receive_events_twice() -> None:
-    audience = Audience("m", asyncio.get_running_loop())
+    audience = audience_in(asyncio.get_running_loop())
     watchers = [session(number) for number in range(CROWD + 1)]
     for watcher, _ in watchers:
         audience.watch(watcher)
@@ -79,7 +88,7 @@ async def test_a_returning_player_does_not_receive_events_twice() -> None:
 
 
 async def test_the_requester_is_answered_first_even_after_leaving() -> None:
-    audience = Audience("m", asyncio.get_running_loop())
+    audience = audience_in(asyncio.get_running_loop())
     asker, wire = session(1)
     audience.players[1] = asker
     audience.tell(b"event", asker, b"ok")
@@ -96,17 +105,23 @@ class Later:
         self.due: list[Callable[[], None]] = []
 
     def call_later(self, delay: float, callback: Callable[[], None]) -> object:
-        assert delay == COUNT_S
+        assert delay in (COUNT_S, LATE_S)
         self.due.append(callback)
         return callback
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         raise AssertionError("nobody waits for the next turn")
 
+    def come_round(self) -> None:
+        """Call back what is due by now."""
+        due, self.due = self.due, []
+        for callback in due:
+            callback()
+
 
 def test_changes_of_the_number_of_watchers_are_sent_together() -> None:
     later = Later()
-    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
+    audience = audience_in(later)
     player, wire = session(0)
     audience.players[0] = player
     audience.watch(session(1)[0])
@@ -115,15 +130,15 @@ def test_changes_of_the_number_of_watchers_are_sent_together() -> None:
         audience.watch(session(number)[0])
         audience.tell_count()
     assert wire.counts == [1]
-    later.due.pop()()
+    later.come_round()
     assert wire.counts == [1, 100]
     assert audience.counted() == 100, "as everybody knows"
-    later.due.pop()()
+    later.come_round()
     assert (wire.counts, later.due) == ([1, 100], [])
 
 
 def test_a_new_session_of_a_watcher_takes_the_place_of_the_old_one() -> None:
-    audience = Audience("m", cast(asyncio.AbstractEventLoop, Later()))
+    audience = audience_in(Later())
     (old, old_wire), (new, wire), (other, other_wire) = session(1), session(1), session(2)
     for each in (old, new, other):
         audience.watch(each)
@@ -134,9 +149,84 @@ def test_a_new_session_of_a_watcher_takes_the_place_of_the_old_one() -> None:
     assert (old_wire.sent, wire.sent, other_wire.sent) == ([], [b"event"], [b"event", b"chat"])
 
 
+class Bought:
+    """The shares of a server, and an audience in which each frame that is sent takes 10 ms."""
+
+    def __init__(self) -> None:
+        self.now_ms, self.cost_s = 0, 0.0
+        self.shares = FairShares(Limits(work=Rate(1_000, 20.0)), lambda: self.now_ms, lambda: self.cost_s)
+        self.later = Later()
+        self.audience = audience_in(self.later, self.shares)
+
+    def watcher(self, number: int, network: str) -> tuple[Session, Wire]:
+        found = session(number, self.shares.account_of(network))
+        keep = found[1].send
+
+        def send(frames: bytes) -> None:
+            self.cost_s += 0.01
+            keep(frames)
+
+        found[1].send = send  # type: ignore[method-assign]
+        self.audience.watch(found[0])
+        return found
+
+
+def test_watchers_pay_for_what_they_follow_and_the_player_who_moves_does_not() -> None:
+    bought = Bought()
+    shares, (_, mover) = bought.shares, session(0, bought.shares.account_of("192.0.2.1"))
+    watchers = [bought.watcher(number, "192.0.2.2")[1] for number in (1, 2)]
+    shares.payer, began_s = cast(Connection, mover), shares.clock_s()
+    bought.audience.tell(b"move")
+    bought.cost_s += 0.003
+    shares.charge(cast(Connection, mover), (shares.clock_s() - began_s) * 1000)
+    shares.payer = None
+    used = [one.account.shares[0].used(0) for one in (mover, watchers[0]) if one.account is not None]
+    assert used == pytest.approx([3.0, 20.0])
+
+
+def test_watchers_of_an_address_that_has_used_its_share_receive_the_match_as_it_is_once_it_has_some_again() -> None:
+    bought = Bought()
+    (late, wire), (_, other) = bought.watcher(1, "192.0.2.1"), bought.watcher(2, "192.0.2.2")
+    account = wire.account
+    assert account is not None
+    account.shares[0].use(0, 995.0)
+    for frames in (b"1", b"2"):
+        bought.audience.tell(frames)
+    assert (wire.sent, other.sent) == ([], [b"1", b"2"])
+    assert bought.audience.watches(late)
+    assert bought.audience.watchers == 2
+    bought.later.come_round()
+    assert wire.sent == [], "there is too little of its share yet"
+    bought.now_ms += 200
+    bought.later.come_round()
+    assert wire.sent == [b"as it is"]
+    bought.now_ms += 1_000
+    bought.audience.tell(b"3")
+    assert (wire.sent, other.sent) == ([b"as it is", b"3"], [b"1", b"2", b"3"])
+    assert bought.later.due == []
+
+
+def test_a_late_watcher_may_leave_or_watch_anew() -> None:
+    bought = Bought()
+    (one, wire), (two, anew) = bought.watcher(1, "192.0.2.1"), bought.watcher(2, "192.0.2.1")
+    account = wire.account
+    assert account is not None
+    account.shares[0].use(0, 1_000.0)
+    bought.audience.tell(b"1")
+    bought.audience.leave(one)
+    bought.audience.watch(two)
+    assert (bought.audience.watches(one), bought.audience.watches(two)) == (False, True)
+    bought.now_ms += 20_000
+    bought.later.come_round()
+    bought.audience.tell(b"2")
+    assert (wire.sent, anew.sent) == ([], [b"2"])
+    bought.audience.leave(two)
+    assert not bought.audience
+
+
 def test_a_player_who_joins_while_a_watcher_is_away_gets_the_new_count() -> None:
     later = Later()
-    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
+    audience = audience_in(later)
     player, wire = session(0)
     watcher, _ = session(1)
     audience.watch(watcher)

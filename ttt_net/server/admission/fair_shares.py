@@ -7,7 +7,7 @@ connections rests after a request until the time that was used has come back.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
 from ttt_net.errors import Code, Refusal
@@ -153,6 +153,18 @@ class FairShares:
             if (account.wider and account.owe_together(ms)) or is_due:
                 self.settle(payer)
 
+    def charge_all(self, payers: Collection[Payer], since_s: float) -> None:
+        """Charge the time since `since_s`, by `clock_s`, to these connections in equal parts.
+
+        The sender of a request that is being handled does not pay for that time.
+        """
+        if payers:
+            ms = (self.clock_s() - since_s) * 1000
+            for payer in payers:
+                self.charge(payer, ms / len(payers))
+            if self.payer is not None:
+                self.charge(self.payer, -ms)
+
     def settle(self, payer: Payer) -> None:
         """Charge a connection's debt to its player, and its address's debt to that address and its networks."""
         own_ms, payer.owed_ms = payer.owed_ms, 0.0
@@ -198,6 +210,14 @@ class FairShares:
         wait_ms = max(share.wait_ms(now_ms, left) for share in account.shares)
         own_wait_ms = self._own_wait_ms(payer, now_ms, left * PLAYERS_SHARE)
         return min(MOST_REST_MS, max(wait_ms, own_wait_ms, self._busy_ms(account, now_ms)))
+
+    def is_spent(self, payer: Payer) -> bool:
+        """Tell whether a share has less than some `LEFT`: then what an address follows waits, too."""
+        account = payer.account
+        if account is None or not account.is_heavy:
+            return False
+        now_ms, left = self._now_ms(), LEFT * self._limits.work.count
+        return any(share.wait_ms(now_ms, left) for share in account.shares)
 
     def _own_wait_ms(self, payer: Payer, now_ms: int, tokens: float = 1.0) -> int:
         """Return how long until the player's share has so much left; 0 without a player."""

@@ -1,7 +1,8 @@
 """Send the lists of the lobby, or the page of a tournament, each encoded once for all its readers.
 
 Subscribers get all three lists immediately, and then the latest state of each changed list: close changes are combined.
-Lists are sent completely, so slow readers are skipped until they have caught up, and miss nothing.
+Each reader's address pays for it. Lists are sent completely, so readers who are slow, or whose address has used up its
+share, are skipped until they have caught up, and miss nothing.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Literal
 
 from ttt_net.messages import AnyServerMessage, encode
+from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Guard
 from ttt_net.server.online_players import Session
@@ -42,11 +44,10 @@ class LobbyFeed:
         loop: asyncio.AbstractEventLoop,
         now_ms: Callable[[], int],
         guard: Guard,
-        clock_s: Callable[[], float] = lambda: 0.0,
+        shares: FairShares,
     ) -> None:
-        """`clock_s` measures the CPU time of the event loop's thread; by default, building a list is free."""
         self._loop = loop
-        self._clock_s = clock_s
+        self._shares = shares
         self._rest_s: dict[Subject, float] = {}
         """How long to wait before each list is built again, by what it cost last."""
         self._sources: dict[Subject, Callable[[], AnyServerMessage]] = {}
@@ -54,7 +55,7 @@ class LobbyFeed:
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
         self._late: dict[PlayerId, dict[Subject, None]] = {}
-        """The lists that slow readers still have to receive."""
+        """The lists that readers who were skipped still have to receive."""
         self._frames: dict[Subject, tuple[int, bytes, bytes]] = {}
         """The creation time, the frame and the JSON of each list."""
         self._changed: set[Subject] = set()
@@ -75,7 +76,7 @@ class LobbyFeed:
 
     @property
     def late_readers(self) -> Set[PlayerId]:
-        """The subscribed players who were skipped because they were slow."""
+        """The subscribed players who were skipped."""
         return self._late.keys()
 
     def is_pending(self, subject: Subject) -> bool:
@@ -134,9 +135,9 @@ class LobbyFeed:
         is_old = subject in self._changed and age_ms >= PERIODS_MS[subject]
         has_rested = age_ms >= 1_000 * self._rest_s.get(subject, 0.0)
         if not made or (has_rested and (is_old or (subject in self._stale and self._may_make(subject)))):
-            began_s = self._clock_s()
+            began_s = self._shares.clock_s()
             data = encode(self._sources[subject]())
-            self._rest_s[subject] = (self._clock_s() - began_s) / SHARE
+            self._rest_s[subject] = (self._shares.clock_s() - began_s) / SHARE
             made = frame(data)
             self._frames[subject] = self._now_ms(), made, data
             self._changed.discard(subject)
@@ -153,11 +154,17 @@ class LobbyFeed:
         """Send skipped lists to readers who have caught up. Call it about once a second."""
         for player, subjects in list(self._late.items()):
             for subject in list(subjects):
-                if not self._readers[player].connection.is_behind:
+                if not self._must_wait(self._readers[player]):
                     self._guard.attempt(f"list of {subject}", partial(self._tell_late, player, subject))
 
+    def _must_wait(self, session: Session) -> bool:
+        """Tell whether a reader is behind, or its address has used up its share."""
+        return session.connection.is_behind or self._shares.is_spent(session.connection)
+
     def _tell_late(self, player: PlayerId, subject: Subject) -> None:
+        began_s = self._shares.clock_s()
         self.show(self._readers[player], subject)
+        self._shares.charge_all([self._readers[player].connection], began_s)
         self._late[player].pop(subject, None)
         if not self._late[player]:
             del self._late[player]
@@ -187,13 +194,16 @@ class LobbyFeed:
 
     def _tell_some(self, subject: Subject, told: bytes, readers: list[Session]) -> None:
         """Send to the next few readers, and to the others in the next iteration of the loop."""
+        began_s, payers = self._shares.clock_s(), list[Payer]()
         for session in readers[-CROWD:]:
             if self._readers.get(session.player) is not session:
                 continue
-            if session.connection.is_behind:
+            if self._must_wait(session):
                 self._late.setdefault(session.player, {})[subject] = None
             else:
                 session.connection.send(told)
+                payers.append(session.connection)
+        self._shares.charge_all(payers, began_s)
         del readers[-CROWD:]
         if readers:
             self._timers[subject] = self._loop.call_later(0, self._tell_some, subject, told, readers)

@@ -116,7 +116,7 @@ class Tournaments:
         """The organisers of new tournaments that are being written, by code."""
         self._attended: dict[Session, set[str]] = {}
         """The codes of the tournaments to which each session subscribes."""
-        self._list = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
+        self._list = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares)
         self._list.publish({"tournaments": self.listed})
         self._is_read = False
         registry.on_ended = self._match_ended
@@ -889,7 +889,7 @@ class TournamentDesk:
         """Send a page to a session now, and whenever it changes."""
         if page not in self._feeds:
             services = self._services
-            feed = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
+            feed = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares)
             feed.publish({"tournament": partial(self.message, page)})
             self._feeds[page] = feed
         self._feeds[page].changed("tournament", slightly=True)  # it may have a countdown

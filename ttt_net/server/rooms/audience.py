@@ -1,13 +1,13 @@
 """The players and watchers of one match: who is present, who may join, and what each receives.
 
-Players receive events immediately, and watchers after them in order, a hundred per iteration of the event loop. The
+Players receive events immediately, and watchers after them in order, a hundred per iteration of the event loop. Each
+watcher's address pays for it; while its share is used up, its watchers wait, and then receive the match as it is. The
 clock runs if and only if a player is present, with or without watchers.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from msgspec.structs import replace as restruct
 
@@ -26,6 +26,7 @@ from ttt_net.messages import (
     WatchRequest,
     encode,
 )
+from ttt_net.server.admission.fair_shares import Account, FairShares, Payer
 from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
@@ -33,6 +34,8 @@ from ttt_net.server.wire.frames import frame
 
 CROWD = 100
 """The number of watchers to send to in one iteration of the event loop."""
+LATE_S = 1.0
+"""How long watchers wait whose address has used up its share of computing time, before it is looked at again."""
 COUNT_S = 0.5
 """The shortest time between two watcher counts, so that a whole class joining sends one and not thirty."""
 _RETRY_S = 1.0
@@ -55,7 +58,10 @@ def _everybody(session: Session) -> bool:
 class Audience:
     """The sessions that receive one match, and the events that some of them still have to receive."""
 
-    def __init__(self, match: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, match: str, loop: asyncio.AbstractEventLoop, shares: FairShares, shown: Callable[[], bytes]
+    ) -> None:
+        """`shown` returns the frame of the match as it is, for watchers."""
         self.players: dict[PlayerId, Session] = {}
         """The players who are connected to this server."""
         self.elsewhere: dict[PlayerId, Session] = {}
@@ -64,25 +70,30 @@ class Audience:
         """The number of watchers on each other node of a cluster, if any."""
         self._match = match
         self._loop = loop
+        self._shares = shares
+        self._shown = shown
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
         """Each watcher, and the number of frames sent before they joined."""
+        self._late: dict[PlayerId, Session] = {}
+        """The watchers who receive nothing until their address has some of its share again."""
+        self._catching_up: asyncio.TimerHandle | None = None
         self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
         self._told = 0
         self._told_count = 0
         self._counting: asyncio.TimerHandle | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.players or self._watchers or self.elsewhere)
+        return bool(self.players or self.elsewhere or self.watchers_here)
 
     @property
     def is_telling(self) -> bool:
-        """Whether some watchers lag behind the others."""
-        return bool(self._queue)
+        """Whether some watchers lag behind the players."""
+        return bool(self._queue or self._late)
 
     @property
     def watchers(self) -> int:
         """The number of watchers on all nodes of a cluster."""
-        return len(self._watchers) + sum(self.watching_elsewhere.values())
+        return self.watchers_here + sum(self.watching_elsewhere.values())
 
     def counted(self) -> int:
         """Return the number of watchers for a snapshot; if it has changed, everybody gets it soon."""
@@ -93,7 +104,7 @@ class Audience:
     @property
     def watchers_here(self) -> int:
         """The number of watchers on this server."""
-        return len(self._watchers)
+        return len(self._watchers) + len(self._late)
 
     def plays(self, session: Session) -> bool:
         """Return whether the session receives the match as a player."""
@@ -110,10 +121,11 @@ class Audience:
     def watches(self, session: Session) -> bool:
         """Return whether the session receives the match as a watcher."""
         watcher = self._watchers.get(session.player)
-        return watcher is not None and watcher[0] is session
+        return (watcher[0] if watcher else self._late.get(session.player)) is session
 
     def watch(self, session: Session) -> None:
         """Send events to the session from now on."""
+        self._late.pop(session.player, None)
         self._watchers[session.player] = session, self._told
 
     def leave(self, session: Session) -> None:
@@ -123,7 +135,8 @@ class Audience:
         elif self.plays_elsewhere(session):
             del self.elsewhere[session.player]
         elif self.watches(session):
-            del self._watchers[session.player]
+            self._watchers.pop(session.player, None)
+            self._late.pop(session.player, None)
 
     def tell(self, frames: bytes, asker: Session | None = None, answer: bytes = b"") -> None:
         """Send frames to everybody in the match. The requester gets the reply first, even after leaving."""
@@ -155,15 +168,48 @@ class Audience:
 
     def _tell_some(self) -> None:
         number, frames, hearers = self._queue[0]
-        for session in islice(hearers, CROWD):
-            if self.watches(session) and self._watchers[session.player][1] < number:
-                session.connection.send(frames)
+        shares, told = self._shares, list[Payer]()
+        began_s = shares.clock_s()
         for _ in range(min(CROWD, len(hearers))):
-            hearers.popleft()
+            session = hearers.popleft()
+            watcher = self._watchers.get(session.player)
+            if watcher is None or watcher[0] is not session or watcher[1] >= number:
+                continue
+            if shares.is_spent(session.connection):
+                self._put_off(session)
+            else:
+                session.connection.send(frames)
+                told.append(session.connection)
+        shares.charge_all(told, began_s)
         if not hearers:
             self._queue.popleft()
         if self._queue:
             self._loop.call_soon(self._tell_some)
+
+    def _put_off(self, session: Session) -> None:
+        """Send nothing to a watcher until their address has some of its share again."""
+        del self._watchers[session.player]
+        self._late[session.player] = session
+        if self._catching_up is None:
+            self._catching_up = self._loop.call_later(LATE_S, self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Send the match as it is to late watchers whose addresses have some of their shares again."""
+        shares, spent, told = self._shares, set[Account | None](), list[Payer]()
+        began_s, frames = shares.clock_s(), b""
+        for session in list(self._late.values()):
+            connection = session.connection
+            if connection.account in spent or len(told) == CROWD:
+                continue
+            if shares.is_spent(connection):
+                spent.add(connection.account)
+                continue
+            frames = frames or self._shown()
+            self.watch(session)
+            connection.send(frames)
+            told.append(connection)
+        shares.charge_all(told, began_s)
+        self._catching_up = self._loop.call_later(LATE_S, self._catch_up) if self._late else None
 
     def tell_count(self) -> None:
         """Send the number of watchers, now or within half a second."""
@@ -419,8 +465,11 @@ class Joining:
         for player, session in self._audience.players.items():
             if player != back.player:
                 session.tell(self.snapshot(match, session, now_ms))
-        watched = match.snapshot(None, self._seats.present(), now_ms, self._audience.counted())
-        self._audience.tell_watchers(frame(encode(watched)))
+        self._audience.tell_watchers(self.shown(match, now_ms))
+
+    def shown(self, match: Match, now_ms: int) -> bytes:
+        """Return the frame of the match as it is, for watchers."""
+        return frame(encode(match.snapshot(None, self._seats.present(), now_ms, self._audience.counted())))
 
     def count_elsewhere(self, node: str, watchers: int) -> None:
         """Record the number of watchers on another node."""

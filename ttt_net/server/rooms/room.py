@@ -91,7 +91,7 @@ class MatchRoom:
         """The match, perhaps without its newest moves: enough for its players, game and time."""
         self._unapplied: list[tuple[Played, int]] = []
         """Moves of other nodes that nobody here has needed yet, with the times when they arrived."""
-        self.audience = Audience(match_id, services.loop)
+        self.audience = Audience(match_id, services.loop, services.shares, self._shown)
         self.seats = Seats(match_id, services, self.audience)
         self.joining = Joining(match_id, services, self.seats, self.audience)
         self._services = services
@@ -108,6 +108,10 @@ class MatchRoom:
         """The time for each first move, if a tournament keeps the match in memory until it is over."""
         self.is_busy = False
         """Whether a write or a read is pending; requests wait meanwhile."""
+
+    def _shown(self) -> bytes:
+        assert self.match is not None, "a match that is watched is in memory"
+        return self.joining.shown(self.match, self._services.now_ms())
 
     @property
     def match(self) -> Match | None:
