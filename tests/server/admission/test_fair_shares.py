@@ -229,7 +229,7 @@ async def test_moves_and_pings_are_served_to_an_address_that_has_used_its_share(
         await second.ok("ping")
         fourth = await server.connect()
         await fourth.hello(name="Fourth")
-        server.later(20_000)
+        server.later(25_000)
         await third.ok("who")
 
 
