@@ -486,13 +486,15 @@ async def test_a_log_that_takes_or_gives_a_snapshot_is_not_silent_however_long_t
     real, later_s = loop.time, 0.0
     monkeypatch.setattr(loop, "time", lambda: real() + later_s)
     monkeypatch.setattr(jetstream, "RENEW_S", 10_000.0)
-    kept, found, into = Heard(), Heard(), io.BytesIO()
-    later_s = 1_000.0
-    log.put_snapshot(1, io.BytesIO(b"all"), kept)
-    assert await kept.one() is True
+    outcomes: list[object] = []
+    while len(outcomes) < 5 and True not in outcomes:  # while busy servers elect a leader, nothing is kept
+        kept, later_s = Heard(), later_s + 1_000.0
+        log.put_snapshot(1, io.BytesIO(b"all"), kept)
+        outcomes.append(await kept.one())
+    assert outcomes[-1] is True
     assert log.silence_s < 1_000.0
-    later_s = 2_000.0
-    log.get_snapshot(into, found)
+    found, later_s = Heard(), later_s + 1_000.0
+    log.get_snapshot(io.BytesIO(), found)
     assert await found.one() == 1
     assert log.silence_s < 1_000.0
 
