@@ -58,4 +58,4 @@ def names(replica: Replica) -> list[str]:
 
 def snapshots_in(folder: Path) -> list[str]:
     """Return what was left of snapshots."""
-    return [each.name for each in folder.iterdir() if "snapshot" in each.name]
+    return [each.name for each in folder.iterdir() if "snapshot" in each.name or "arriving" in each.name]

@@ -30,7 +30,7 @@ from ttt_net.server.cluster.log import (
     MemoryStream,
     encode_batch,
 )
-from ttt_net.server.cluster.replica import PastNeededError, Replica
+from ttt_net.server.cluster.replica import PastNeededError, Replica, clear_up
 from ttt_net.server.cluster.segments import Rows, read_range, sha256_of
 from ttt_net.server.cluster.snapshots import LOOK_S, Completion, catch_up
 from ttt_net.server.journal.entries import (
@@ -571,6 +571,23 @@ def test_whole_tables_that_take_too_long_begin_again_from_a_newer_snapshot(
     life.play("three")
     life.complete()
     assert of_node(life.living) == of_node(life.steward)
+
+
+def test_what_a_killed_process_has_left_is_deleted_and_nothing_else(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    with ExitStack() as opened:
+        left = Place(tmp_path, opened).node().room_for_snapshot()
+        arriving = Path(left.name).name
+        left.close()
+    assert arriving.startswith("1-arriving-")
+    for file in tmp_path.iterdir():
+        file.unlink()
+    kept = {"journal.sqlite", "journal.sqlite-wal", "snapshot-20261128", "journal.sqlite.schema-13", "1-arriving-x"}
+    living = {"journal-living.sqlite", "journal-living.sqlite-wal", "journal-living.sqlite-shm", "journal-living.lock"}
+    for each in (*kept, *living, arriving.replace("1", "journal", 1)):
+        (tmp_path / each).touch()
+    clear_up(journal)
+    assert {each.name for each in tmp_path.iterdir()} == kept
 
 
 async def inline(do: Callable[[], Any]) -> Any:

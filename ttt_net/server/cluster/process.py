@@ -15,7 +15,7 @@ from ttt_net.server.cluster.jetstream import JetStreamLog, open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.node import ClusterNode
-from ttt_net.server.cluster.replica import Replica, delete_living, living_beside
+from ttt_net.server.cluster.replica import Replica, clear_up, delete_living, living_beside
 from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger, Work
 from ttt_net.server.cluster.snapshots import FEW, Completion, SnapshotKeeper, catch_up
 from ttt_net.server.hub import Hub
@@ -137,7 +137,7 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     whole = Replica(journal, moved=StartExtension())
     with ExitStack() as opened:
         opened.callback(whole.close)
-        delete_living(living_beside(journal))  # of a process that was killed
+        clear_up(journal)
         opened.callback(delete_living, living_beside(journal))
         async with open_log(address_of(configuration), configuration.node) as stream:
             replica = await caught_up(stream, whole)

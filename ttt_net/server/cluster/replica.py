@@ -112,6 +112,8 @@ _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
 MOST_APPLIED = 100_000
 """The batches that are kept for whole tables; after more, only a newer snapshot can complete these."""
+_ARRIVING = "-arriving-"
+"""The part of a file name that marks an arriving snapshot."""
 _AT_ONCE = 64
 """The batches in one transaction of tables that keep up with others."""
 LACKS_PAST = (
@@ -670,7 +672,7 @@ class Replica:
         """Return an empty file for `read_from`: beside the tables if they are in a file, since memory may be short."""
         if self._path is None:
             return io.BytesIO()
-        return cast(BinaryIO, NamedTemporaryFile(dir=self._path.parent, prefix="snapshot-"))
+        return cast(BinaryIO, NamedTemporaryFile(dir=self._path.parent, prefix=f"{self._path.stem}{_ARRIVING}"))
 
     def write_to(self, file: BinaryIO) -> None:
         """Write the tables in memory to a file. Raises `StorageError` if they cannot be read, or memory is short."""
@@ -873,8 +875,16 @@ def living_beside(journal: Path) -> Path:
     return journal.with_name(f"{journal.stem}-living{journal.suffix}")
 
 
+def clear_up(journal: Path) -> None:
+    """Delete what a process that was killed has left beside its journal. The caller has the lock of the journal."""
+    delete_living(living_beside(journal))
+    for each in journal.parent.glob(f"{journal.stem}{_ARRIVING}*"):
+        with suppress(OSError):
+            each.unlink()
+
+
 def delete_living(path: Path) -> None:
-    """Delete the file of what lives, perhaps of a process that was killed."""
+    """Delete the file of what lives."""
     for each in (path, *(path.with_name(path.name + part) for part in ("-wal", "-shm")), path.with_suffix(".lock")):
         with suppress(OSError):  # the next start deletes it, where an open file cannot be
             each.unlink(missing_ok=True)
