@@ -167,6 +167,16 @@ def test_no_hint_in_a_solved_game_names_a_move_that_gives_the_result_away(name: 
             assert found.why.plies == truth.verdict.plies
 
 
+@pytest.mark.parametrize("name", ["tictactoe", "misere", "wild"])
+def test_on_a_small_board_no_hint_gives_the_result_away_however_busy_the_machine_is(name: str) -> None:
+    game = find_game(name)
+    for move in game.actions(game.initial):
+        state = game.result(game.initial, move)
+        truth, found = analyse(game, state, Limit()), advise(game, state, Limit(ms=1))
+        assert found is not None
+        assert truth.keeping.issuperset(found.moves), found.text
+
+
 pytest.importorskip("numba")
 
 

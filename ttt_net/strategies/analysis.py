@@ -1,6 +1,7 @@
 """Analyse a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,6 +94,20 @@ def is_solvable(game: Game[Any]) -> bool:
     """Tell whether the truth about every move of most positions of a game can be found within a second."""
     game = game.base if isinstance(game, SwapGame) else game
     return is_connect4(game) or is_provable(game) or 0 < prod(game.shape) <= SMALL
+
+
+MOST_SMALL_NODES = 200_000
+"""More positions than a search to the end visits on such a board: at most 60,000, a fifth of a second of CPU."""
+
+
+def limit_of_truth(game: Game[Any], limit: Limit) -> Limit:
+    """Return the limit for finding the truth about a position.
+
+    On small boards it is a number of positions instead of a time, so that a busy machine finds the truth as well.
+    """
+    game = game.base if isinstance(game, SwapGame) else game
+    is_small = 0 < prod(game.shape) <= SMALL
+    return replace(limit, ms=None, nodes=MOST_SMALL_NODES) if is_small and limit.ms is not None else limit
 
 
 WHOLE_LINE = 1_000

@@ -13,7 +13,7 @@ from typing import Any
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
 from ttt_net.games.records import first_position, read_records
-from ttt_net.strategies.analysis import Kept, analyse, is_solvable
+from ttt_net.strategies.analysis import Kept, analyse, is_solvable, limit_of_truth
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.hints import advise, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, review, winner_of
@@ -68,7 +68,8 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
     if lesson.ply is None and is_solvable(game) and not effort.is_over():
         lesson = lesson_of(list(review(game, moves, limit, states[0], Limit(ms=JUDGE_MS))), winner)
     if lesson.ply is not None and is_solvable(game) and not effort.is_over():
-        lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], Limit(ms=JUDGE_MS), _kept(game.name)))
+        judging = limit_of_truth(game, Limit(ms=JUDGE_MS))
+        lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], judging, _kept(game.name)))
     return lesson.as_json(game)
 
 

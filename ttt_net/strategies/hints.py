@@ -13,7 +13,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
-from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable
+from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable, limit_of_truth
 from ttt_net.strategies.engine import is_connect4, is_large, threat_search
 from ttt_net.strategies.explanation import (
     Explanation,
@@ -245,7 +245,8 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
     if game.is_terminal(state):
         return None
     sight, seen = look(game, state), hint(game, state)
-    found = analyse(game, state, limit.share(JUDGE_SHARE), kept) if is_solvable(game) else None
+    judging = limit_of_truth(game, limit.share(JUDGE_SHARE))
+    found = analyse(game, state, judging, kept) if is_solvable(game) else None
     if seen is not None and (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
         moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
         if 0 < len(moves) <= FEW and sight.value(moves[0]) >= 0:
