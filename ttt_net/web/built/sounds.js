@@ -1,3 +1,2 @@
-//# allFunctionsCalledOnLoad
 import"./app.js";var c={placed:[[420,0,.05,.5],[180,0,.09,.7]],heard:[[330,0,.05,.4],[150,0,.09,.6]],turn:[[660,0,.12,.25],[880,.1,.16,.25]],won:[[523,0,.16,.3],[659,.12,.16,.3],[784,.24,.34,.35]],lost:[[330,0,.22,.2],[262,.18,.4,.2]],drawn:[[440,0,.2,.2],[440,.2,.24,.2]]},t=null;function d(l){t??=new AudioContext;let e=t.currentTime;for(let[i,n,a,u]of c[l]){let r=new OscillatorNode(t,{type:"triangle",frequency:i}),o=new GainNode(t,{gain:0});o.gain.setValueAtTime(0,e+n),o.gain.linearRampToValueAtTime(u*.4,e+n+.005),o.gain.exponentialRampToValueAtTime(.001,e+n+a),r.connect(o).connect(t.destination),r.start(e+n),r.stop(e+n+a)}}export{d as sound};
 //# sourceMappingURL=sounds.js.map
