@@ -257,6 +257,19 @@ def test_the_first_screen_and_the_puzzles_fit_a_phone_also_in_long_words(site: P
         assert size >= least, f"{game}: {size} px"
         assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), game
 
+    enlarge_letters(ann)
+    for device in (SMALL_PHONE, PHONE):
+        resize(ann, device)
+        for game in ("Tic-tac-toe", "Gomoku", "Connect Four", "Qubic", "Ultimate tic-tac-toe"):
+            ann.page.get_by_role("radio", name=game, exact=True).check()
+            name = next(each for each in NAMES if find_game(each).title == game)
+            ann.sees(".cell", math.prod(find_game(name).shape))
+            board, cell = box(ann, ".boards"), box(ann, "#cell-0")
+            assert board["x"] >= 0, f"{game} at letters twice as large"
+            assert board["x"] + board["width"] <= device["viewport"]["width"], f"{game} at letters twice as large"
+            assert cell["width"] >= 13, f"{game} at letters twice as large: {cell['width']} px"
+
+    ann.page.reload()
     ann.come("Puzzler")
     remember(ann, "language", "ru")
     ann.page.goto(f"{site.url}/#puzzle={date(2023, 1, 3)}")  # a day that has come on any machine
