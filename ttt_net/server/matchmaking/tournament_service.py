@@ -177,6 +177,8 @@ class Tournaments:
         ended = [code for code, desk in self.desks.items() if desk.now.is_over and desk.now.is_between_rounds]
         for code in ended[:-MAX_ENDED]:
             del self.desks[code]
+            for attended in self._attended.values():
+                attended.discard(code)
         self._list.tick()
         self._services.rate_limiter.crowds_are(self._crowds())
 
