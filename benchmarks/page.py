@@ -262,7 +262,8 @@ class Hand:
         self._devtools = self.context.new_cdp_session(self.page)  # Playwright's own taps run code in the page
 
     def slow_down(self) -> None:
-        """Have the page remember from now on how long taps take, on a slow processor."""
+        """Wait until all code is there, and have the page remember how long taps take from now on, on a slow processor."""
+        self.page.wait_for_timeout(3_000)
         self.page.evaluate(OBSERVED)
         self._devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
 
@@ -293,7 +294,6 @@ def first_tap_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> float:
     hand.page.evaluate(AWAITED, ".cell")
     hand.page.evaluate(CHOSEN, find_game(game).title)
     hand.page.evaluate(AWAITED, f"#cell-{cell}")
-    hand.page.wait_for_timeout(3_000)  # the later code comes
     place = hand.page.evaluate(MIDDLE, cell)
     hand.slow_down()
     hand.tap(place)
