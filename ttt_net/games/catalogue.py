@@ -42,8 +42,8 @@ _NAMED: tuple[Game[Any], ...] = (
 )
 
 NAMES = tuple(game.name for game in _NAMED)
-_TAKEN = frozenset(NAMES)
 """The named games of this package."""
+_TAKEN = frozenset(NAMES)
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
 """The form of the names of games by size: width, height and length of a line."""
 SWAP = "+swap"
