@@ -262,7 +262,7 @@ class Hand:
         self._devtools = self.context.new_cdp_session(self.page)  # Playwright's own taps run code in the page
 
     def slow_down(self) -> None:
-        """Wait until all code is there, and have the page remember how long taps take from now on, on a slow processor."""
+        """Wait until all code is there, and measure from now on how long taps take on a slow processor."""
         self.page.wait_for_timeout(3_000)
         self.page.evaluate(OBSERVED)
         self._devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
