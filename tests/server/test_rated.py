@@ -6,6 +6,7 @@ from typing import Any
 from tests.server.rated import open_rated, rated_match
 from tests.server.running import running
 from ttt_net.clock import TimeControl
+from ttt_net.matches.referee import RATED_PLIES
 from ttt_net.server.settings.configuration import Configuration, Limits
 
 
@@ -38,11 +39,19 @@ async def test_players_and_watchers_receive_the_changes_of_ratings(tmp_path: Pat
 async def test_an_aborted_match_is_not_rated(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
-        await rated_match(server, ann, bob, "m", plies=1)
+        await rated_match(server, ann, bob, "m", plies=RATED_PLIES - 1)
         await ann.ok("abort", match="m")
         await bob.hear("ended", match="m")
         await bob.ok("ping")
         assert "rated" not in [message["type"] for message in bob.heard]
+
+
+async def test_an_abort_that_crosses_the_fourth_move_is_refused_and_loses_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        await rated_match(server, ann, bob, "m")
+        assert await ann.refused("abort", match="m") == "too_late"
+        assert (await bob.resume("m")).get("outcome") is None
 
 
 async def test_a_disk_that_fails_at_the_end_leaves_the_match_live_and_the_ratings_as_they_were(tmp_path: Path) -> None:

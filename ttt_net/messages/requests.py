@@ -265,7 +265,7 @@ class ResignRequest(Request, frozen=True):
 
 
 class AbortRequest(Request, frozen=True):
-    """End the match without a result, before both players have moved."""
+    """End the match without a result, before both players have moved; if it is rated, before both have moved twice."""
 
     match: MatchId
 

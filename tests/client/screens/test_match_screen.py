@@ -303,6 +303,8 @@ def test_the_question_about_leaving_lets_players_resign_and_stay() -> None:
         assert command is Command.RESIGN
         display, requests = done(display, command)
         assert (requests, display.overlay, display.is_leaving) == ((end,), Overlay.NONE, False)
+    rated = msgspec.structs.replace(snapshot(moves=[4, 0, 1]), rated=True)
+    assert done(seen(rated), Command.LEAVE, Command.RESIGN)[1] == (AbortRequest(0, match="m1"),)
     assert done(seen(snapshot(moves=[4])), Command.RESIGN)[1] == (ResignRequest(0, match="m1"),), (
         "a word that was typed means itself"
     )

@@ -10,7 +10,15 @@ from ttt_net.client.display import AnyCommand, Choose, Command, Display, Entry, 
 from ttt_net.client.screens.advice import hint_told, lesson_told
 from ttt_net.client.screens.offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import Effect, default_prompt
-from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES, cell_name, move_name, name_of, opponent_of
+from ttt_net.client.words import (
+    FINISH_FIRST,
+    OPENING_PLIES,
+    cell_name,
+    is_called_off,
+    move_name,
+    name_of,
+    opponent_of,
+)
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     MAX_NAME_CELLS,
@@ -421,11 +429,8 @@ def _let_wait(display: Display) -> Display:
 
 
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
-    return (
-        AbortRequest(0, match=match.match)
-        if match.position.ply < OPENING_PLIES and match.tournament is None
-        else ResignRequest(0, match=match.match)
-    )
+    is_abort = is_called_off(match) and match.tournament is None
+    return AbortRequest(0, match=match.match) if is_abort else ResignRequest(0, match=match.match)
 
 
 def is_next_to_watch(display: Display) -> bool:

@@ -134,7 +134,7 @@ export function coachedWords(game: Game, { kind, moves = [], text = "", why }: H
 function ending(match: Match): Tree {
   const isOpening = match.moves.length < OPENING_PLIES && !match.tournament;
   if (!isOpening && !isTooShort(match)) return button(w.resign, () => set({ isResigning: true }));
-  return button(w.callOff, () => request({ type: isOpening ? "abort" : "resign", match: match.match }));
+  return button(w.callOff, () => request({ type: "abort", match: match.match }));
 }
 
 /** The result on one sheet: the next match first, then the turning point. */
