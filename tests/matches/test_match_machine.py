@@ -415,7 +415,7 @@ class Play(RuleBasedStateMachine):
         told = self.ask(side, wire.AbortRequest(1, "m") if is_abort else wire.ResignRequest(1, "m"))
         if is_over:
             assert told == Code.MATCH_OVER
-        elif is_abort and len(self.moves) >= 2:
+        elif is_abort and len(self.moves) >= (4 if self.is_rated else 2):
             assert told == Code.TOO_LATE
         else:
             self.ends(told, Reason.ABORT if is_abort else Reason.RESIGN, None if is_abort else 1 - side)
