@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl, grace_ms
-from ttt_net.errors import Refusal
+from ttt_net.errors import Code, Refusal
 from ttt_net.games import Reason, Side, find_game
 from ttt_net.games.catalogue import names
 from ttt_net.games.notation import write_position
@@ -561,6 +561,22 @@ def test_a_rated_match_is_aborted_until_both_have_moved_twice(end: str, plies: i
         play(match, wire.ClaimRequest(1, "m", kind), side=0, at_ms=30 * SECOND)
     assert match.outcome is not None
     assert (match.outcome.reason is Reason.ABORT) == (is_rated and plies < RATED_PLIES)
+
+
+@pytest.mark.parametrize("plies", [RATED_PLIES - 1, RATED_PLIES])
+def test_a_player_may_abort_a_rated_match_until_both_have_moved_twice(plies: int) -> None:
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    match = Match(wire.Started("m", 1, 0, "gomoku", players, rated=True))
+    for ply in range(plies):
+        play(match, wire.PlayRequest(1, "m", ply, ply), side=ply % 2)
+    if plies < RATED_PLIES:
+        play(match, wire.AbortRequest(1, "m"), side=0)
+        assert match.outcome is not None
+        assert match.outcome.reason is Reason.ABORT
+    else:
+        with pytest.raises(Refusal) as refused:
+            play(match, wire.AbortRequest(1, "m"), side=0)
+        assert (refused.value.code, match.outcome) == (Code.TOO_LATE, None)
 
 
 ONE_MOVE, TWO_MOVES = ">> X play 0\n<< 2 X played 0\n", ">> X play 0\n<< 2 X played 0\n>> O play 4\n<< 3 O played 4\n"

@@ -196,8 +196,7 @@ def _abort(match: Match, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
     _must_be_free(match)
     if len(match.moves) >= (RATED_PLIES if match.is_rated else OPENING_PLIES):
-        often = " twice" if match.is_rated else ""
-        raise Refusal(Code.TOO_LATE, f"both players have moved{often}; you can resign or offer a draw")
+        raise Refusal(Code.TOO_LATE, "it is too late to abort the match; you can resign or offer a draw")
     return [_ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)]
 
 
