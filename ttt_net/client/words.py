@@ -452,8 +452,8 @@ def is_too_short(match: Snapshot) -> bool:
 
 
 def is_called_off(match: Snapshot) -> bool:
-    """Tell whether a match that we end now is called off, and not lost."""
-    return match.position.ply < OPENING_PLIES or is_too_short(match)
+    """Tell whether a match that we end now is called off, and not lost, as it is in a tournament."""
+    return match.tournament is None and match.position.ply < (RATED_PLIES if match.rated else OPENING_PLIES)
 
 
 def begun(match: Snapshot) -> str:

@@ -429,8 +429,7 @@ def _let_wait(display: Display) -> Display:
 
 
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
-    is_abort = is_called_off(match) and match.tournament is None
-    return AbortRequest(0, match=match.match) if is_abort else ResignRequest(0, match=match.match)
+    return (AbortRequest if is_called_off(match) else ResignRequest)(0, match=match.match)
 
 
 def is_next_to_watch(display: Display) -> bool:
