@@ -13,6 +13,7 @@ from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
 from tests.client.samples import BEN, knowing, snapshot, welcome
 from ttt_net import __version__
 from ttt_net.client import words
+from ttt_net.client.act import answered
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command, Display, Overlay
 from ttt_net.client.mailbox import LocalNotice, Mailbox
@@ -30,13 +31,15 @@ from ttt_net.messages import (
     OfferRequest,
     OutcomeInfo,
     Presence,
+    Refused,
     Request,
     ResignRequest,
     ResumeRequest,
+    TournamentPlace,
 )
 from ttt_net.sdk.client_protocol import closed_by
 from ttt_net.sdk.identity import take
-from ttt_net.sdk.received import Farewell, Lost, Parting
+from ttt_net.sdk.received import Answered, Farewell, Lost, Parting
 from ttt_net.sdk.trust import Trust
 
 
@@ -148,6 +151,26 @@ def test_before_both_have_moved_twice_a_rated_match_is_called_off_and_not_won() 
         structs.replace(snapshot(moves=[4, 0, 1, 2], opponent=BEN), rated=True),
     ):
         assert "press C to claim the win." in drawn(lobby(counts, away))
+
+
+def test_leaving_a_rated_match_as_the_fourth_move_arrives_loses_nothing_and_says_how_to_return() -> None:
+    for is_rated, kept in ((True, True), (False, False)):
+        match = structs.replace(snapshot(moves=[4, 0, 1] if is_rated else [4], opponent=BEN), rated=is_rated)
+        left, requests = pressed(lobby(match), "q", "q")
+        assert (left.is_leaving, requests) == (True, (AbortRequest(0, match="m1"),))
+        too_late = Answered(AbortRequest(5, match="m1"), Refused(5, Code.TOO_LATE, "it is too late"))
+        left = update(left, too_late, 0)
+        assert (left.is_leaving, left.is_match_kept) == (True, kept)
+        assert answered(left, too_late) == (() if kept else (ResignRequest(0, match="m1"),))
+    moved = structs.replace(snapshot(moves=[4, 0, 1, 2], opponent=BEN), rated=True)
+    assert "Ben can claim the win in at most 15 s" in words.parting(lobby(moved).world, "client.py")
+
+
+def test_a_match_of_a_tournament_is_resigned_from_its_first_move_on_and_says_so() -> None:
+    match = structs.replace(snapshot(opponent=BEN), tournament=TournamentPlace("ABCDE", 1, 1))
+    asked, _ = pressed(lobby(match), "q")
+    assert "r only resign" in " ".join(drawn(asked).split())
+    assert pressed(asked, "r")[1] == (ResignRequest(0, match="m1"),)
 
 
 def test_two_at_one_keyboard_are_asked_before_they_draw() -> None:

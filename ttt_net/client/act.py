@@ -259,14 +259,16 @@ def _in_overlay(display: Display, command: AnyCommand, seek: SeekRequest) -> Eff
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:
     """Return the requests that follow from a refusal.
 
-    A player who leaves too late to abort the match resigns it. If the server rejects a seek, an earlier one is
-    withdrawn too, because the player would not expect it to lead to a match.
+    A player who leaves too late to abort a casual match resigns it. A rated one would be lost, though they were told
+    that it is called off, so it is kept: they can come back before the opponent claims it. If the server rejects a
+    seek, an earlier one is withdrawn too, because the player would not expect it to lead to a match.
     """
     if not isinstance(event.answer, Refused):
         return ()
-    if display.is_leaving and event.answer.code == Code.TOO_LATE and isinstance(event.request, AbortRequest):
-        return (ResignRequest(0, match=event.request.match),)
-    return (UnseekRequest(0),) if isinstance(event.request, SeekRequest) else ()
+    request, is_resigning = event.request, display.is_leaving and not display.is_match_kept
+    if is_resigning and event.answer.code == Code.TOO_LATE and isinstance(request, AbortRequest):
+        return (ResignRequest(0, match=request.match),)
+    return (UnseekRequest(0),) if isinstance(request, SeekRequest) else ()
 
 
 def said(display: Display, request: Request) -> Effect:

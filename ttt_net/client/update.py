@@ -252,6 +252,10 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
     is_of_picture = isinstance(request, messages.WatchRequest) and request.match == display.featured
     if isinstance(request, messages.ResumeRequest | messages.UnseekRequest) or is_unasked(request) or is_of_picture:
         return display
+    if isinstance(request, messages.AbortRequest) and refusal.code == Code.TOO_LATE and display.is_leaving:
+        match = display.world.matches.get(request.match)
+        if match is not None and match.rated:
+            display = replace(display, is_match_kept=True)
     if isinstance(request, messages.MuteRequest):
         display = _with_mute(display, request.name, is_on=not request.on)
     screen = screen_of(display)
