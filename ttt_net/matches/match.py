@@ -136,8 +136,7 @@ class Match:
 
     def next_at_ms(self, wall_ms: int) -> int:
         """Return the time of the next event: the time of day, but never before the previous event."""
-        last_ms = self.events[-1].at_ms
-        return wall_ms if wall_ms > last_ms else last_ms
+        return max(wall_ms, self.events[-1].at_ms)
 
     def evolve(self, event: wire.MatchEvent) -> None:
         """Apply the next journaled event."""
@@ -191,10 +190,8 @@ class Match:
     def _moved_on(self) -> None:
         self._foreseen = None
         self.is_adjourned = False
-        if self.offers:
-            self.offers.clear()
-        if self.turned_down:
-            self.turned_down.clear()
+        self.offers.clear()
+        self.turned_down.clear()
 
     def rename(self, side: Side, name: str) -> None:
         """Set the name of the player of `side`: a name belongs to the player, not to the match."""

@@ -41,6 +41,27 @@ class Peer:
         raise AssertionError("not called here")
 
 
+def test_those_who_are_sent_something_pay_in_equal_parts_and_the_sender_of_a_request_does_not() -> None:
+    cost_s = 0.25
+    shares = FairShares(WORK, lambda: 0, lambda: cost_s)
+    asker, *told = (Peer(shares.account_of(f"192.0.2.{number}")) for number in range(3))
+    shares.payer, began_s = asker, shares.clock_s()
+    cost_s = 0.26
+    shares.charge_all([], began_s)
+    assert [asker.owed_ms, *(used_by(peer) for peer in told)] == [0, 0, 0], "nobody was sent anything"
+    shares.charge_all(told, began_s)
+    assert [used_by(peer) for peer in told] == pytest.approx([5.0, 5.0])
+    assert asker.owed_ms == pytest.approx(-10.0), "what their request is charged includes it"
+    shares.payer = None
+    shares.charge_all(told, began_s)
+    assert [used_by(peer) for peer in told] == pytest.approx([10.0, 10.0])
+
+
+def used_by(peer: Peer) -> float:
+    assert peer.account is not None
+    return peer.account.shares[0].used(0)
+
+
 class World:
     """The shares of a server, and its time."""
 

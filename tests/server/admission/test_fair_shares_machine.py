@@ -150,8 +150,6 @@ class Sharing(RuleBasedStateMachine):
             assert str(refusal or "").startswith(why)
             rest_ms = self.expected_rest(around, player) if is_heavy else 0
             assert abs(self.real.rest_ms(peer) - rest_ms) <= 1
-            is_spent = is_heavy and any(used.lacks(self.now_ms, COUNT / 100) > 0 for used in around)
-            assert self.real.is_spent(peer) == is_spent
 
     def refusal_of(self, peer: Peer) -> Refusal | None:
         try:

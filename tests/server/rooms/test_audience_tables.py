@@ -99,7 +99,7 @@ async def test_the_requester_is_answered_first_even_after_leaving() -> None:
 
 
 class Later:
-    """An event loop that calls back when the test says so."""
+    """An event loop that calls back when the test says so, in the next turn or after the delays of an audience."""
 
     def __init__(self) -> None:
         self.due: list[Callable[[], None]] = []
@@ -110,7 +110,7 @@ class Later:
         return callback
 
     def call_soon(self, callback: Callable[[], None]) -> None:
-        raise AssertionError("nobody waits for the next turn")
+        self.due.append(callback)
 
     def come_round(self) -> None:
         """Call back what is due by now."""
@@ -170,6 +170,13 @@ class Bought:
         self.audience.watch(found[0])
         return found
 
+    def use(self, network: str, ms: float) -> None:
+        """Use some of the share of an address."""
+        self.shares.account_of(network).shares[0].use(self.now_ms, ms)
+
+    def used_ms(self, network: str) -> float:
+        return self.shares.account_of(network).shares[0].used(self.now_ms)
+
 
 def test_watchers_pay_for_what_they_follow_and_the_player_who_moves_does_not() -> None:
     bought = Bought()
@@ -187,9 +194,7 @@ def test_watchers_pay_for_what_they_follow_and_the_player_who_moves_does_not() -
 def test_watchers_of_an_address_that_has_used_its_share_receive_the_match_as_it_is_once_it_has_some_again() -> None:
     bought = Bought()
     (late, wire), (_, other) = bought.watcher(1, "192.0.2.1"), bought.watcher(2, "192.0.2.2")
-    account = wire.account
-    assert account is not None
-    account.shares[0].use(0, 995.0)
+    bought.use("192.0.2.1", 995.0)
     for frames in (b"1", b"2"):
         bought.audience.tell(frames)
     assert (wire.sent, other.sent) == ([], [b"1", b"2"])
@@ -209,9 +214,7 @@ def test_watchers_of_an_address_that_has_used_its_share_receive_the_match_as_it_
 def test_a_late_watcher_may_leave_or_watch_anew() -> None:
     bought = Bought()
     (one, wire), (two, anew) = bought.watcher(1, "192.0.2.1"), bought.watcher(2, "192.0.2.1")
-    account = wire.account
-    assert account is not None
-    account.shares[0].use(0, 1_000.0)
+    bought.use("192.0.2.1", 1_000.0)
     bought.audience.tell(b"1")
     bought.audience.leave(one)
     bought.audience.watch(two)
@@ -222,6 +225,35 @@ def test_a_late_watcher_may_leave_or_watch_anew() -> None:
     assert (wire.sent, anew.sent) == ([], [b"2"])
     bought.audience.leave(two)
     assert not bought.audience
+
+
+def test_late_watchers_catch_up_a_crowd_at_a_time_and_pay_for_it() -> None:
+    bought = Bought()
+    wires = [bought.watcher(number, "192.0.2.1")[1] for number in range(CROWD + 1)]
+    bought.use("192.0.2.1", 1_000.0)
+    bought.audience.tell(b"1")
+    while bought.audience.is_telling:
+        bought.later.come_round()
+    assert len(bought.later.due) == 1, "they wait together"
+    bought.now_ms += 30_000
+    bought.later.come_round()
+    assert [len(wire.sent) for wire in wires] == [1] * CROWD + [0]
+    assert bought.used_ms("192.0.2.1") == pytest.approx(10.0 * CROWD)
+    bought.now_ms += 30_000
+    bought.later.come_round()
+    assert (wires[-1].sent, bought.later.due) == ([b"as it is"], [])
+
+
+def test_frames_reach_those_who_still_watch_over_the_connection_with_which_they_watched() -> None:
+    bought = Bought()
+    watchers = [bought.watcher(number, f"192.0.2.{number}") for number in range(CROWD + 3)]
+    bought.audience.tell(b"1")
+    bought.audience.leave(watchers[CROWD][0])
+    (anew, newer) = bought.watcher(CROWD + 1, "192.0.2.9")
+    bought.later.come_round()
+    assert [wire.sent for _, wire in watchers[CROWD:]] == [[], [], [b"1"]]
+    assert newer.sent == [], "the first is replaced, and the match was shown to the second"
+    assert bought.audience.watches(anew)
 
 
 def test_a_player_who_joins_while_a_watcher_is_away_gets_the_new_count() -> None:
@@ -402,6 +434,20 @@ def test_a_private_match_is_watched_by_its_code(board: Board, code: str | None, 
     assert board.tell(eve, request)[0] == answer
     assert (match in eve.known_as.rooms) == (answer == "ok")
     assert board.tell(bob, wire.WatchRequest(9, match, right)) == ["not_watching"], "they play"
+
+
+def test_a_watcher_who_had_to_rest_is_shown_the_match_as_it_has_become(board: Board) -> None:
+    ann, bob, eve = board.people("Ann", "Bob", "Eve")
+    match = board.begin(ann, bob)
+    assert board.tell(eve, wire.WatchRequest(9, match))[0] == "ok"
+    eve.heard.clear()
+    board.services.shares.rest_ms = lambda payer: 1  # type: ignore[method-assign]
+    board.play(match, ann, bob, plies=2)
+    assert eve.heard == []
+    del board.services.shares.rest_ms
+    board.go(2_000)
+    (seen,) = shown(eve)
+    assert (seen.position.ply, seen.you) == (2, None)
 
 
 def test_those_who_watch_are_counted_on_all_nodes_and_listed(board: Board, members: Members) -> None:

@@ -20,10 +20,8 @@ def networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(map(ip_network, texts))
 
 
-def is_among(address: str, among: Sequence[Network]) -> bool:
+def is_among(address: str, among: Iterable[Network]) -> bool:
     """Tell whether the address is in one of the networks."""
-    if not among:
-        return False
     found = _read(address)
     return found is not None and any(found in network for network in among)
 

@@ -211,14 +211,6 @@ class FairShares:
         own_wait_ms = self._own_wait_ms(payer, now_ms, left * PLAYERS_SHARE)
         return min(MOST_REST_MS, max(wait_ms, own_wait_ms, self._busy_ms(account, now_ms)))
 
-    def is_spent(self, payer: Payer) -> bool:
-        """Tell whether a share has less than some `LEFT`: then what an address follows waits, too."""
-        account = payer.account
-        if account is None or not account.is_heavy:
-            return False
-        now_ms, left = self._now_ms(), LEFT * self._limits.work.count
-        return any(share.wait_ms(now_ms, left) for share in account.shares)
-
     def _own_wait_ms(self, payer: Payer, now_ms: int, tokens: float = 1.0) -> int:
         """Return how long until the player's share has so much left; 0 without a player."""
         return 0 if payer.player is None else self._kept(payer.player, PLAYERS_SHARE).wait_ms(now_ms, tokens)

@@ -219,8 +219,6 @@ class Sanctions:
 
     def on(self, act: Act, subject: Subject, address: str) -> Sanction | None:
         """Return a sanction of a kind against a player or their address, if any."""
-        if not self._all:
-            return None
         return (
             self._in_force(act, of_player(subject.player))
             or self._in_force(act, subject.token_key)

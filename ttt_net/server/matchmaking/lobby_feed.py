@@ -158,8 +158,8 @@ class LobbyFeed:
                     self._guard.attempt(f"list of {subject}", partial(self._tell_late, player, subject))
 
     def _must_wait(self, session: Session) -> bool:
-        """Tell whether a reader is behind, or its address has used up its share."""
-        return session.connection.is_behind or self._shares.is_spent(session.connection)
+        """Tell whether a reader is behind, or has to rest until their share has come back."""
+        return session.connection.is_behind or self._shares.rest_ms(session.connection) > 0
 
     def _tell_late(self, player: PlayerId, subject: Subject) -> None:
         began_s = self._shares.clock_s()

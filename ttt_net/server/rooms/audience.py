@@ -26,7 +26,7 @@ from ttt_net.messages import (
     WatchRequest,
     encode,
 )
-from ttt_net.server.admission.fair_shares import Account, FairShares, Payer
+from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
@@ -87,8 +87,8 @@ class Audience:
 
     @property
     def is_telling(self) -> bool:
-        """Whether some watchers lag behind the players."""
-        return bool(self._queue or self._late)
+        """Whether some frames are not sent to all watchers yet."""
+        return bool(self._queue)
 
     @property
     def watchers(self) -> int:
@@ -148,8 +148,7 @@ class Audience:
                 session.connection.send(frames)
         if asker:
             asker.connection.send(answer)
-        if self._watchers:
-            self.tell_watchers(frames)
+        self.tell_watchers(frames)
 
     def tell_players(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Send to the players who want it."""
@@ -173,9 +172,9 @@ class Audience:
         for _ in range(min(CROWD, len(hearers))):
             session = hearers.popleft()
             watcher = self._watchers.get(session.player)
-            if watcher is None or watcher[0] is not session or watcher[1] >= number:
+            if watcher is None or watcher[1] >= number:  # gone, or shown the match since, perhaps in another session
                 continue
-            if shares.is_spent(session.connection):
+            if shares.rest_ms(session.connection):
                 self._put_off(session)
             else:
                 session.connection.send(frames)
@@ -195,20 +194,14 @@ class Audience:
 
     def _catch_up(self) -> None:
         """Send the match as it is to late watchers whose addresses have some of their shares again."""
-        shares, spent, told = self._shares, set[Account | None](), list[Payer]()
-        began_s, frames = shares.clock_s(), b""
-        for session in list(self._late.values()):
-            connection = session.connection
-            if connection.account in spent or len(told) == CROWD:
-                continue
-            if shares.is_spent(connection):
-                spent.add(connection.account)
-                continue
-            frames = frames or self._shown()
+        shares = self._shares
+        began_s = shares.clock_s()
+        back = [session for session in self._late.values() if not shares.rest_ms(session.connection)][:CROWD]
+        shown = self._shown() if back else b""
+        for session in back:
             self.watch(session)
-            connection.send(frames)
-            told.append(connection)
-        shares.charge_all(told, began_s)
+            session.connection.send(shown)
+        shares.charge_all([session.connection for session in back], began_s)
         self._catching_up = self._loop.call_later(LATE_S, self._catch_up) if self._late else None
 
     def tell_count(self) -> None:

@@ -305,7 +305,7 @@ class MatchRoom:
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
         services, connection = self._services, session.connection
         at_ms = match.next_at_ms(services.wall_ms())
-        flag = match.clock and referee.flag_fall(match, came_ms, at_ms)
+        flag = referee.flag_fall(match, came_ms, at_ms)
         if flag and self.seats.lets_flag_fall(match):
             self._waiting.appendleft((session, command, came_ms))
             self._commit(match, flag, None)
@@ -559,7 +559,7 @@ class MatchRoom:
                 self._read()
                 return
             self._serve(self.match, session, request, came_ms)
-        if not self.audience.players and not self.audience and not self.is_busy and not self._is_held:
+        if not self.audience and not self.is_busy and not self._is_held:
             self.seats.stop_timer()
             self._hooks.let_go(self)
 
