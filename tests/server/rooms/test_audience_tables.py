@@ -49,9 +49,11 @@ def session(number: int, account: Account | None = None) -> tuple[Session, Wire]
     return Session(cast(Connection, wire), number, PlayerInfo(f"P{number}")), wire
 
 
-def audience_in(loop: object, shares: FairShares | None = None) -> Audience:
+def audience_in(
+    loop: object, shares: FairShares | None = None, show: Callable[[], bytes] = lambda: b"as it is"
+) -> Audience:
     shares = shares or FairShares(Limits(), lambda: 0)
-    return Audience("m", cast(asyncio.AbstractEventLoop, loop), shares, lambda: b"as it is")
+    return Audience("m", cast(asyncio.AbstractEventLoop, loop), shares, show)
 
 
 async def test_players_receive_events_immediately_and_a_crowd_of_watchers_in_order() -> None:
@@ -156,7 +158,12 @@ class Bought:
         self.now_ms, self.cost_s = 0, 0.0
         self.shares = FairShares(Limits(work=Rate(1_000, 20.0)), lambda: self.now_ms, lambda: self.cost_s)
         self.later = Later()
-        self.audience = audience_in(self.later, self.shares)
+        self.shown = 0
+        self.audience = audience_in(self.later, self.shares, self.show)
+
+    def show(self) -> bytes:
+        self.shown += 1
+        return b"as it is"
 
     def watcher(self, number: int, network: str) -> tuple[Session, Wire]:
         found = session(number, self.shares.account_of(network))
@@ -201,7 +208,7 @@ def test_watchers_of_an_address_that_has_used_its_share_receive_the_match_as_it_
     assert bought.audience.watches(late)
     assert bought.audience.watchers == 2
     bought.later.come_round()
-    assert wire.sent == [], "there is too little of its share yet"
+    assert (wire.sent, bought.shown) == ([], 0), "there is too little of its share yet"
     bought.now_ms += 200
     bought.later.come_round()
     assert wire.sent == [b"as it is"]

@@ -159,7 +159,7 @@ class LobbyFeed:
 
     def _must_wait(self, session: Session) -> bool:
         """Tell whether a reader is behind, or has to rest until their share has come back."""
-        return session.connection.is_behind or self._shares.rest_ms(session.connection) > 0
+        return session.connection.is_behind or bool(self._shares.rest_ms(session.connection))
 
     def _tell_late(self, player: PlayerId, subject: Subject) -> None:
         began_s = self._shares.clock_s()
