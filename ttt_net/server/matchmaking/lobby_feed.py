@@ -1,8 +1,8 @@
 """Send the lists of the lobby, or the page of a tournament, each encoded once for all its readers.
 
 Subscribers get all three lists immediately, and then the latest state of each changed list: close changes are combined.
-Each reader's address pays for it. Lists are sent completely, so readers who are slow, or whose address has used up its
-share, are skipped until they have caught up, and miss nothing.
+Each reader's address pays for it. Lists are sent completely: readers who are slow, or whose connections have to rest,
+are skipped until they have caught up, and miss nothing.
 """
 
 import asyncio

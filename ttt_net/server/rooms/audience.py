@@ -1,7 +1,7 @@
 """The players and watchers of one match: who is present, who may join, and what each receives.
 
 Players receive events immediately, and watchers after them in order, a hundred per iteration of the event loop. Each
-watcher's address pays for it; while its share is used up, its watchers wait, and then receive the match as it is. The
+watcher's address pays for it; while their connection has to rest, they wait, and then receive the match as it is. The
 clock runs if and only if a player is present, with or without watchers.
 """
 
@@ -35,7 +35,7 @@ from ttt_net.server.wire.frames import frame
 CROWD = 100
 """The number of watchers to send to in one iteration of the event loop."""
 LATE_S = 1.0
-"""How long watchers wait whose address has used up its share of computing time, before it is looked at again."""
+"""How long watchers wait whose connections have to rest, before these are looked at again."""
 COUNT_S = 0.5
 """The shortest time between two watcher counts, so that a whole class joining sends one and not thirty."""
 _RETRY_S = 1.0
@@ -75,7 +75,7 @@ class Audience:
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
         """Each watcher, and the number of frames sent before they joined."""
         self._late: dict[PlayerId, Session] = {}
-        """The watchers who receive nothing until their address has some of its share again."""
+        """The watchers who receive nothing until their connections have rested."""
         self._catching_up: asyncio.TimerHandle | None = None
         self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
         self._told = 0
@@ -186,14 +186,14 @@ class Audience:
             self._loop.call_soon(self._tell_some)
 
     def _put_off(self, session: Session) -> None:
-        """Send nothing to a watcher until their address has some of its share again."""
+        """Send nothing to a watcher until their connection has rested."""
         del self._watchers[session.player]
         self._late[session.player] = session
         if self._catching_up is None:
             self._catching_up = self._loop.call_later(LATE_S, self._catch_up)
 
     def _catch_up(self) -> None:
-        """Send the match as it is to late watchers whose addresses have some of their shares again."""
+        """Send the match as it is to late watchers whose connections have rested."""
         shares = self._shares
         began_s = shares.clock_s()
         back = [session for session in self._late.values() if not shares.rest_ms(session.connection)][:CROWD]
