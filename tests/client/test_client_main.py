@@ -64,8 +64,8 @@ def test_0_when_the_terminal_is_closed(environment: dict[str, str], way: list[st
     heard = b""
     while b"No answer" not in heard:  # before that, the client may not handle signals yet
         heard += os.read(ours, 4096)
+    client.send_signal(signal.SIGHUP)  # before the input ends, as the kernel does: once its loop has ended, it kills
     os.close(ours)
-    client.send_signal(signal.SIGHUP)
     assert client.wait(PATIENCE_S) == 0
 
 
