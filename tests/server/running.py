@@ -34,6 +34,10 @@ from ttt_net.server.settings.listening import listen
 from ttt_net.server.wire.connection import Connection
 
 ENGINE = installed_engine()
+SOON_TURNS = 100
+"""Turns of the loop in which most states come that tests wait for."""
+LOOK_S = 0.002
+"""Between two looks at a state that does not come at once: looking in each turn would keep a core from other tests."""
 
 
 class SeededDice(random.Random):
@@ -222,8 +226,12 @@ class Server:
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Wait for a state of the server that no message tells of."""
-    while not is_so():  # noqa: ASYNC110 - there is no event either, and there should be none for the tests alone
+    for _ in range(SOON_TURNS):
+        if is_so():
+            return
         await asyncio.sleep(0)
+    while not is_so():  # noqa: ASYNC110 - there is no event either, and there should be none for the tests alone
+        await asyncio.sleep(LOOK_S)
 
 
 @cache

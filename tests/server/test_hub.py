@@ -145,9 +145,13 @@ async def test_a_hello_whose_answer_was_lost_can_be_repeated(tmp_path: Path) -> 
 async def test_a_client_that_leaves_before_the_welcome_leaves_nothing_behind(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.connect()
-        with server.stopped_disk():
+        limits = server.hub.limits
+        with server.stopped_disk() as held:
             await peer.say("hello", protocols=[1], name="Ann")
+            await until(held.is_set)
             peer.abort()
+            server.tick(limits.hello_s + 1)
+            server.tick(limits.hello_s + limits.closing_s + 2)
             await until(lambda: not server.connections)
         await server.flushed()
         assert server.sessions == {}

@@ -74,6 +74,7 @@ async def test_a_peer_that_is_closed_while_its_requests_wait_for_the_hello_ends_
         connection.close(Closing.FULL)
         await peer.send(HELLO)
         assert await peer.close_code() == Closing.FULL
+        peer.close()
         await until(lambda: not server.connections)
 
 
