@@ -104,7 +104,7 @@ def test_a_tighter_limit_of_depth_holds_at_any_level(connect4: Game[Any]) -> Non
 GOMOKU = line_game("gomoku")
 
 
-def blocks(names: str, cells: set[str], *, seed: int = 1, sees: float = 0.8, tries: int = 300) -> float:
+def blocks(names: str, cells: set[str], *, seed: int = 1, sees: float = 0.8, tries: int = 150) -> float:
     """The share of moves that stop what the last but one position had: O to move, X having moved last at the end."""
     rng = random.Random(seed)
     *before, last = names.split()
@@ -219,7 +219,7 @@ def habits(name: str, who: str) -> Habits:
     return Habits(*(sum(column) / len(found) for column in zip(*found, strict=True)))
 
 
-@pytest.mark.parametrize("name", ["gomoku", "qubic"])
+@pytest.mark.parametrize("name", [pytest.param("gomoku", marks=pytest.mark.long), "qubic"])
 @pytest.mark.parametrize("who", STYLES)
 def test_each_style_stands_out_by_its_own_habit(name: str, who: str) -> None:
     sign = SIGNS[who]
