@@ -1,7 +1,7 @@
 """How many hints name a move that gives the result away, in games whose positions can be solved; the target is none.
 
 `python -m benchmarks.hints --game connect4 --positions 2000` takes two minutes. The positions come from play that
-neither overlooks a win in one nor allows one. On a busy machine the time limit has to be longer for the same search.
+neither overlooks a win in one nor allows one.
 """
 
 import argparse

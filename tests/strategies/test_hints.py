@@ -194,6 +194,16 @@ def test_a_hint_that_one_can_see_leaves_out_the_answers_that_lose(moves: str, te
     assert text in found.text
 
 
+@pytest.mark.parametrize("rows", ["X......O..OXOOX.X", "O......X......X...O..XX.OXO"])
+def test_in_connect_four_no_hint_gives_the_result_away_however_busy_the_machine_is(rows: str) -> None:
+    engine.load(game := find_game("connect4"))
+    board = rows.rjust(42, ".")
+    state = read_position(game, "/".join(board[row : row + 7] for row in range(0, 42, 7)))
+    truth, found = analyse(game, state, Limit()), advise(game, state, Limit(ms=1))
+    assert found is not None
+    assert truth.keeping.issuperset(found.moves), found.text
+
+
 def test_a_move_that_wins_is_known_before_all_the_others_are_judged() -> None:
     game, state = after("connect4", "6 1 6 7 2 5 2 6")
     in_time = analyse(game, state, Limit(nodes=3_000_000))

@@ -11,7 +11,7 @@ from ttt_net.games.swap import SwapGame
 from ttt_net.games.vanishing import VanishingGame, VanishingState
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, Deepening, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
-from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
+from ttt_net.strategies.engine import is_connect4, is_installed, is_provable, proof_search
 from ttt_net.strategies.heuristic import is_line_game, promise
 from ttt_net.strategies.strategy import (
     WIN,
@@ -100,14 +100,24 @@ MOST_SMALL_NODES = 200_000
 """More positions than a search to the end visits on such a board: at most 60,000, a fifth of a second of CPU."""
 
 
+MOST_CONNECT4_NODES = 30_000_000
+"""More positions than most answers of the solver take: of 2,000 sensible positions one took 18,900,000, in 0.6 s."""
+MOST_CONNECT4_MS = 5_000
+"""How long a very busy machine may take for these positions. A server waits twice as long for a hint."""
+
+
 def limit_of_truth(game: Game[Any], limit: Limit) -> Limit:
     """Return the limit for finding the truth about a position.
 
-    On small boards it is a number of positions instead of a time, so that a busy machine finds the truth as well.
+    On small boards and in Connect Four it is a number of positions instead of a time, so that a busy machine finds the
+    truth as well. In Connect Four that needs the compiled solver.
     """
     game = game.base if isinstance(game, SwapGame) else game
-    is_small = 0 < prod(game.shape) <= SMALL
-    return replace(limit, ms=None, nodes=MOST_SMALL_NODES) if is_small and limit.ms is not None else limit
+    if limit.ms is None:
+        return limit
+    if is_connect4(game) and is_installed():
+        return replace(limit, ms=max(limit.ms, MOST_CONNECT4_MS), nodes=MOST_CONNECT4_NODES)
+    return replace(limit, ms=None, nodes=MOST_SMALL_NODES) if 0 < prod(game.shape) <= SMALL else limit
 
 
 WHOLE_LINE = 1_000
