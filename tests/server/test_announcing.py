@@ -51,6 +51,17 @@ def test_friends_get_addresses_at_which_they_can_reach_us(monkeypatch: pytest.Mo
     assert web_address(EVERYWHERE) == "http://127.0.0.1:8765/"
 
 
+def test_behind_a_proxy_of_unknown_address_no_address_beside_it_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.announcing.local_addresses", lambda: ["192.0.2.9", "10.1.2.3"])
+    for where in (EVERYWHERE, HERE):
+        lines = greeting(where._replace(is_proxied=True))
+        assert not [line for line in lines if "client.py" in line or "http" in line]
+        assert [line for line in lines if "set public_url" in line]
+    lines = greeting(EVERYWHERE._replace(is_proxied=True, public_url="wss://play.example.net"))
+    assert "join with: python client.py wss://play.example.net" in lines
+    assert "in a web browser:        https://play.example.net/" in lines
+
+
 def test_the_folder_is_written_from_home_on_so_that_the_line_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
     at_home = HERE._replace(data=Path("/home/ann/.local/share/ttt_net/server"))

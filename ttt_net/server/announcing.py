@@ -51,6 +51,8 @@ class ServerAddress(NamedTuple):
     """The fingerprint of a self-signed certificate, which clients need."""
     public_url: str = ""
     """The public address, if it differs: ws:// or wss://, without a path."""
+    is_proxied: bool = False
+    """Whether players come through a proxy, whose address is unknown without `public_url`."""
 
 
 def greet(where: ServerAddress, out: TextIO | None = None) -> None:
@@ -67,7 +69,8 @@ def greet(where: ServerAddress, out: TextIO | None = None) -> None:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
     except BrokenPipeError:  # the reader closed the pipe; unwritten output must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-    if out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
+    is_known = where.public_url or not where.is_proxied
+    if is_known and out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         size = os.get_terminal_size(out.fileno())
         code = qr_lines(web_address(where), out.encoding, has_color="NO_COLOR" not in os.environ)
         if code and len(lines) + len(code) < size.lines and max(map(len, code)) < size.columns:
@@ -84,12 +87,15 @@ def greeting(where: ServerAddress) -> list[str]:
     ]
     if where.public_url:
         lines.append(f"join with: {PLAY} {where.public_url}")
+    elif where.is_proxied:
+        lines.append("players join through your proxy: set public_url to its address, to see here what they type")
     elif where.host is None:
         lines.append(f"play from this machine:  {PLAY}{suffix}")
         lines += [f"friends on this network: {PLAY} {_typed(where, each)}" for each in _others(where)]
     else:
         lines.append(f"join with: {PLAY} {_typed(where, display(where.host, where.port))}")
-    lines.append(f"in a web browser:        {web_address(where)}")
+    if where.public_url or not where.is_proxied:
+        lines.append(f"in a web browser:        {web_address(where)}")
     if where.fingerprint:
         lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
     lines.append("Ctrl-C stops the server; unfinished matches continue when it is back")

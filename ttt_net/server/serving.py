@@ -386,7 +386,14 @@ async def _beat(hub: Hub) -> None:
 def _address(listeners: Listeners, configuration: Configuration) -> ServerAddress:
     port = listeners.public.getsockname()[1]
     host = None if configuration.host in ("", "0.0.0.0", "::") else configuration.host  # noqa: S104 - only compared
-    where = ServerAddress(configuration.title, host, port, configuration.folder, public_url=configuration.public_url)
+    where = ServerAddress(
+        configuration.title,
+        host,
+        port,
+        configuration.folder,
+        public_url=configuration.public_url,
+        is_proxied=configuration.behind_proxy,
+    )
     if listeners.certificate is None:
         return where
     return where._replace(
