@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from tests.strategies.positions import after_names, line_game, random_position
-from ttt_net.games import Game, find_game
+from ttt_net.games import Game, Move, find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_position
-from ttt_net.strategies import engine
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record
+from ttt_net.strategies import alphabeta, coaching, engine
+from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Kept, analyse
+from ttt_net.strategies.engine import FIVES, kernel_module
 from ttt_net.strategies.explanation import ExplanationKind
 from ttt_net.strategies.heuristic import completing_cells, own_and_other
 from ttt_net.strategies.hints import MOST_PLIES, ThreatWins, advise, hint, warning
@@ -258,13 +261,13 @@ def test_no_win_is_claimed_where_there_is_none_so_soon() -> None:
         assert ThreatWins(game).win(after_names(game, text)) == ()
 
 
-def reviewed(name: str, text: str) -> list[Reviewed]:
+def reviewed(name: str, text: str, *, nodes: int = 300) -> list[Reviewed]:
     game, moves = find_game(name), []
     state = game.initial
     for word in text.split():
         moves.append(game.move_names.index(word))
         state = game.result(state, moves[-1])
-    return list(review(game, moves, Limit(nodes=300)))
+    return list(review(game, moves, Limit(nodes=nodes)))
 
 
 def test_a_lesson_names_a_win_by_threats_that_was_missed_and_then_allowed() -> None:
@@ -301,6 +304,69 @@ def test_a_hint_prevents_their_win_by_threats_if_possible() -> None:
     hint = advise(game, state, Limit(nodes=300))
     assert hint is not None
     assert ThreatWins(game).win(game.result(state, hint.moves[0])) == ()
+
+
+LONG_LOSSES = "e10 g10 l2 h11 g8 g12 f9 d11"
+"""A position in which wins by threats of 17 to 25 plies refute many moves of X."""
+GOES_ON = "g9 f13 e14 e12 i6 h7 g14 i10 j9 h9 f11 h10 h8 j10 f10 k10"
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, state: LineState, liked: Move) -> None:
+    """Replace every search by one that likes a move of a position, and nothing else."""
+
+    class Planted(kernel_module(FIVES).result().FivesSearch):  # type: ignore[misc]
+        def forced_win(self, state: LineState) -> None:
+            return None
+
+        def ordered(self, state: LineState) -> list[Move]:
+            return sorted(super().ordered(state), key=liked.__ne__)
+
+        def value_of_move(self, at: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+            value = int(super().value_of_move(at, move, depth, alpha, beta))
+            return value if at != state else 900 if move == liked else -900
+
+    def planted(game: LineGame, effort: Effort, rng: random.Random, earlier: object = None) -> Planted:
+        return Planted(game, effort, rng)
+
+    monkeypatch.setattr(alphabeta, "line_search", planted)
+
+
+@pytest.mark.parametrize("name", ["i10", "g11", "f11", "e14", "f10"])
+def test_no_hint_or_lesson_names_a_move_that_loses_to_threats_however_much_a_search_likes_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = line_game("gomoku")
+    state, threats = after_names(game, LONG_LOSSES), ThreatWins(game)
+    liked = game.move_names.index(name)
+    assert len(threats.refutation(state, liked)) > MOST_PLIES
+    plant(monkeypatch, state, liked)
+    assert AlphaBeta(random.Random(0))(game, state, Limit(nodes=2_000, depth=1)).move == liked
+    hint = advise(game, state, Limit(nodes=2_000))
+    assert hint is not None
+    assert threats.refutation(state, hint.moves[0]) == ()
+    allowed = reviewed("gomoku", f"{LONG_LOSSES} {GOES_ON}", nodes=2_000)[8].mistake
+    assert allowed is not None
+    assert allowed.better
+    assert not any(threats.refutation(state, better) for better in allowed.better)
+
+
+def test_no_block_is_named_that_loses_to_threats() -> None:
+    game, text = line_game("gomoku"), "f10 h10 k7 k10 h9 i11 j11 i10"
+    state, threats = after_names(game, text), ThreatWins(game)
+    at_sight = hint(game, state)
+    assert at_sight is not None
+    assert [game.move_names[move] for move in at_sight.moves if not threats.refutation(state, move)] == ["j10"]
+    advised = advise(game, state, Limit(nodes=300))
+    assert advised is not None
+    assert advised.text == "Play j10: they have three in one line that is open on both sides."
+    moves = [game.move_names.index(name) for name in f"{text} a1 j10 g10 l10".split()]
+    won = game.outcome(after_names(game, f"{text} a1 j10 g10 l10"))
+    record = Record("gomoku", (RecordedPlayer("Ann"), RecordedPlayer("Bob")), tuple(map(RecordedMove, moves)), won)
+    told = coaching.answer({"kind": "lesson", "record": write_record(record), "ms": 60_000})
+    assert told["ply"] == 9
+    assert told["better"] == ["j10"]
+    lesson = lesson_of(reviewed("gomoku", f"{text} a1 j10 g10 l10"), 1)
+    assert (lesson.ply, lesson.better) == (9, (game.move_names.index("j10"),))
 
 
 def test_hints_name_no_longer_win_than_people_see() -> None:

@@ -13,6 +13,7 @@ from ttt_net.strategies import Limit, coaching
 from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.explanation import Explanation, ExplanationKind, searched_mistake
+from ttt_net.strategies.hints import unrefuted
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.review import Grade, Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import WIN
@@ -113,7 +114,7 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
         pytest.param(
             "e10 g10 l2 h11 g8 g12 f9 d11 g9 f13 e14 e12 i6 h7 g14 i10 j9 h9 f11 h10 h8 j10 f10 k10",
             9,
-            "h7 looked better",
+            "looked better. What follows: f13",
             id="a loss that is proved two moves later",
         ),
         pytest.param(
@@ -146,9 +147,14 @@ def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
 )
 def test_a_lesson_of_gomoku_names_the_move_that_lost(text: str, ply: int, sentence: str) -> None:
     pytest.importorskip("numba")
-    game, _, lesson, _ = lessons("gomoku", text)
+    game, moves, _ = played("gomoku", text)
+    _, _, lesson, _ = lessons("gomoku", text)
     assert lesson.ply == ply
     assert sentence in lesson.in_words(game)
+    state = game.initial
+    for move in moves[: ply - 1]:
+        state = game.result(state, move)
+    assert unrefuted(game, state, lesson.better, None) == lesson.better
 
 
 def test_a_faster_loss_than_necessary_is_reported() -> None:

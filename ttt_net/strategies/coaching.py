@@ -15,8 +15,8 @@ from ttt_net.games.notation import read_start
 from ttt_net.games.records import first_position, read_records
 from ttt_net.strategies.analysis import Kept, analyse, is_solvable, limit_of_truth
 from ttt_net.strategies.engine import warm
-from ttt_net.strategies.hints import advise, warning
-from ttt_net.strategies.review import Reviewed, glance, lesson_of, review, winner_of
+from ttt_net.strategies.hints import advise, unrefuted, warning
+from ttt_net.strategies.review import MOST_CHECKED, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
 
 JUDGE_MS = 300
@@ -70,6 +70,10 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
     if lesson.ply is not None and is_solvable(game) and not effort.is_over():
         judging = limit_of_truth(game, Limit(ms=JUDGE_MS))
         lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], judging, _kept(game.name)))
+    elif lesson.ply is not None and 1 < len(lesson.better) <= MOST_CHECKED:
+        left = effort.seconds_left()
+        sound = unrefuted(game, states[lesson.ply - 1], lesson.better, None if left is None else round(1000 * left))
+        lesson = lesson.of_better(game, sound)
     return lesson.as_json(game)
 
 

@@ -5,7 +5,7 @@ in a row are proofs, and need numba.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
@@ -64,69 +64,109 @@ class ThreatWins:
 
     def win(self, state: LineState) -> tuple[Move, ...]:
         """Return the play by which the side to move wins against the longest defence; empty if none is found."""
-        return self._look(state, is_reply=False)
+        return _worth_mentioning(self._look(state))
 
     def threat(self, state: LineState) -> tuple[Move, ...]:
         """Return the play by which the other side would win if it were to move; empty if none is found."""
-        return self._look(state._replace(ply=state.ply + 1), is_reply=False)
+        return _worth_mentioning(self._look(state._replace(ply=state.ply + 1)))
 
-    def _look(self, state: LineState, *, is_reply: bool) -> tuple[Move, ...]:
+    def refutation(self, state: LineState, move: Move) -> tuple[Move, ...]:
+        """Return the play by which the other side wins after a move, however long; empty if none is found."""
+        return self._look(self._game.result(state, move))
+
+    def _look(self, state: LineState, *, is_reply: bool = False) -> tuple[Move, ...]:
         if self._search is None or self._game.is_terminal(state):
             return ()
         look = self._search.loss_to_threats if is_reply else self._search.win_by_threats
-        found = look(state, MOST_NODES)
-        return found if found and len(found) <= MOST_PLIES else ()
+        return look(state, MOST_NODES) or ()
 
-    def judge(self, state: LineState, move: Move, moves: dict[Move, Verdict], limit: Limit) -> dict[Move, Verdict]:
-        """Return proofs about a move that was made and about better ones, where the verdicts so far know less.
+    def judge(
+        self, state: LineState, move: Move | None, moves: dict[Move, Verdict], limit: Limit
+    ) -> dict[Move, Verdict]:
+        """Return proofs about a move that was made, if any, and about better ones, where the verdicts know less.
 
         That is the win that there was; or, if there was none, that the move lets the other side win, and then one that
-        does not, if the best one so far does, too.
+        does not, if the best one so far does, too. Only a short win speaks against the move that was made, but a win of
+        any length against moves that may be named as better.
         """
         effort, best = Effort(limit), max(moves, key=lambda each: moves[each].value)
         if self._search is None or effort.is_over():
             return {}
         if moves[best].result is None and (line := self.win(state)):
             proved = {line[0]: Verdict(WIN - len(line), exact=False, line=line)}
-            after = self._look(self._game.result(state, move), is_reply=True)
-            if move != line[0] and after:
-                proved[move] = Verdict(WIN - len(after) - 1, exact=False, line=(move, *after))
+            if move is not None and move != line[0]:
+                after = _worth_mentioning(self._look(self._game.result(state, move), is_reply=True))
+                if after:
+                    proved[move] = Verdict(WIN - len(after) - 1, exact=False, line=(move, *after))
             return proved
-        refuted = dict[Move, Verdict]()
-        for each in dict.fromkeys((move, best)):
-            self._refute(state, each, moves, refuted)
-        lost = refuted.get(best, moves[best])
-        if lost.result == -1 and -1 in (refuted.get(move, lost).result, moves[move].result):
-            for each in self._defences(state, lost):
+        refuted, is_lost = dict[Move, Verdict](), True
+        if move is not None:
+            is_lost = self._refute(state, move, moves, refuted, MOST_PLIES)
+        if move == best or self._refute(state, best, moves, refuted):
+            lost = refuted.get(best, moves[best])
+            for each in self._defences(state, lost) if is_lost else ():
                 if effort.is_over():
                     break
                 if each not in moves and not self._refute(state, each, moves, refuted):
                     return refuted | {each: Verdict(0, exact=False, line=(each,))}
         return refuted
 
-    def unrefuted(self, state: LineState, moves: dict[Move, Verdict], most: int, limit: Limit) -> dict[Move, Verdict]:
-        """Return the first of the moves, up to a limit, after which no such win of the other side is found."""
-        effort, found = Effort(limit), dict[Move, Verdict]()
-        for each, verdict in moves.items():
+    def unrefuted(self, state: LineState, moves: Iterable[Move], most: int, limit: Limit) -> list[Move]:
+        """Return the first of the moves, up to a limit, after which no win of the other side is found."""
+        effort, found = Effort(limit), list[Move]()
+        for each in moves:
             if len(found) == most or effort.is_over():
                 break
-            if not self.win(self._game.result(state, each)):
-                found[each] = verdict
+            if not self.refutation(state, each):
+                found.append(each)
         return found
 
-    def _refute(self, state: LineState, move: Move, moves: dict[Move, Verdict], refuted: dict[Move, Verdict]) -> bool:
-        """Tell whether the other side wins after a move, and put it down if that is new."""
+    def refuted(self, state: LineState, moves: Iterable[Move], limit: Limit) -> dict[Move, Verdict]:
+        """Return those of the moves after which the other side is found to win before the limit is reached."""
+        effort, refuted = Effort(limit), dict[Move, Verdict]()
+        for each in moves:
+            if effort.is_over():
+                break
+            self._refute(state, each, {}, refuted)
+        return refuted
+
+    def _refute(
+        self,
+        state: LineState,
+        move: Move,
+        moves: dict[Move, Verdict],
+        refuted: dict[Move, Verdict],
+        most: int | None = None,
+    ) -> bool:
+        """Tell whether the other side wins after a move, in at most so many plies, and put it down if that is new."""
         if move in moves and moves[move].result is not None:
             return moves[move].result == -1
-        line = self.win(self._game.result(state, move))
-        if line:
-            refuted[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
-        return bool(line)
+        line = self.refutation(state, move)
+        if not line or (most is not None and len(line) > most):
+            return False
+        refuted[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
+        return True
 
     def _defences(self, state: LineState, lost: Verdict) -> Iterator[Move]:
         """Yield moves that may help: the first cells of the play that wins."""
         legal = set(self._game.actions(state))
         yield from (cell for cell in dict.fromkeys(lost.line[1 : MOST_DEFENCES + 1]) if cell in legal)
+
+
+def _worth_mentioning(line: tuple[Move, ...]) -> tuple[Move, ...]:
+    """Return a play that wins, or nothing if it is so long that nobody sees it."""
+    return line if len(line) <= MOST_PLIES else ()
+
+
+def unrefuted(game: Game[S], state: S, moves: tuple[Move, ...], ms: int | None) -> tuple[Move, ...]:
+    """Return those of some moves after which no win by threats of the other side is found.
+
+    All of them if none is left, or if there is no search for such wins or none loaded in time.
+    """
+    inner, position = beneath(game, state)
+    if is_first(state) or may_swap(state) or not is_large(inner) or not isinstance(position, LineState):
+        return moves
+    return tuple(ThreatWins(inner, ms).unrefuted(position, moves, len(moves), Limit(ms=ms))) or moves
 
 
 class Hint(NamedTuple):
@@ -249,6 +289,8 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
     found = analyse(game, state, judging, kept) if is_solvable(game) else None
     if seen is not None and (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
         moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
+        if 1 < len(moves) <= FEW and not sight.wins:
+            moves = unrefuted(game, state, moves, limit.ms)
         if 0 < len(moves) <= FEW and sight.value(moves[0]) >= 0:
             return Hint(moves, seen.why._replace(moves=names_of(game, moves)))
     choice = _judged(game, found) if found is not None else _by_threats(game, state, limit)
@@ -303,9 +345,13 @@ def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
     threats = ThreatWins(inner, limit.ms)
     if line := threats.win(position):
         return Choice(line[0], WIN - len(line), line, Counts())
-    choice = deepening(inner, limit, random.Random(0)).choose(position)
-    judged = threats.judge(position, choice.move, {choice.move: Verdict(choice.value or 0, choice.exact, ())}, limit)
+    search = deepening(inner, limit, random.Random(0))
+    choice = search.choose(position)
+    judged = threats.judge(position, None, {choice.move: Verdict(choice.value or 0, choice.exact, ())}, limit)
     held = [move for move, verdict in judged.items() if verdict.result is None]
+    if not held and choice.move in judged:
+        others = (move for move in search.search.ordered(position) if move not in judged)
+        held = threats.unrefuted(position, others, 1, limit)
     return Choice(held[0], None, (), choice.counts) if held else choice
 
 

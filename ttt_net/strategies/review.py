@@ -274,11 +274,12 @@ class Reviewer(Generic[S]):
         line = made.found.moves[made.move].line[1:]
         legal, known = game.actions(position), made.found.moves
         likely = (*(cell for cell in line if cell in legal), *first.search.ordered(position))
-        moves = {each: Verdict(0, exact=False, line=(each,)) for each in likely if each not in known}
+        others = dict.fromkeys(each for each in likely if each not in known)
         self._threats = self._threats or ThreatWins(game, ms=0)
-        moves = self._threats.unrefuted(position, moves, MOST_CHECKED, limit.share(0.2))
-        if not moves:
+        sound = self._threats.unrefuted(position, others, MOST_CHECKED, limit.share(0.2))
+        if not sound:
             return made
+        moves = {each: Verdict(0, exact=False, line=(each,)) for each in sound}
         deepened(position, moves, first)
         best = max(moves, key=lambda each: moves[each].value)
         if moves[best].result == -1:
@@ -335,7 +336,10 @@ class Reviewer(Generic[S]):
                     if line is not None:
                         lost[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
         except Stopped:
-            pass  # the others are assumed to be sound
+            pass  # the others are assumed to be sound, as far as threats alone do not refute them
+        if is_large(game) and isinstance(state, LineState):
+            self._threats = self._threats or ThreatWins(game, ms=0)
+            lost |= self._threats.refuted(state, [move for move in sound if move not in lost], limit.share(0.2))
         return lost if len(lost) < len(sound) else {}
 
 
@@ -517,7 +521,10 @@ class Lesson(NamedTuple):
 
     def judged(self, game: Game[Any], found: Analysis) -> "Lesson":
         """Return the lesson without better moves that give the result away, by an analysis of the position."""
-        better = tuple(move for move in self.better if move in found.keeping) or found.best
+        return self.of_better(game, tuple(move for move in self.better if move in found.keeping) or found.best)
+
+    def of_better(self, game: Game[Any], better: tuple[Move, ...]) -> "Lesson":
+        """Return the lesson with these better moves."""
         return self._replace(better=better, why=self.why._replace(moves=names_of(game, better)))
 
     def in_words(self, game: Game[Any]) -> str:
