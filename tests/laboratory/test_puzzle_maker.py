@@ -13,7 +13,7 @@ from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.line import LineState
-from ttt_net.games.notation import read_start
+from ttt_net.games.notation import read_move, read_start
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.laboratory import puzzle_maker
 from ttt_net.laboratory.puzzle_maker import (
@@ -27,6 +27,7 @@ from ttt_net.laboratory.puzzle_maker import (
 )
 from ttt_net.strategies import Limit
 from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.analysis import Kept, analyse
 
 DAYS = [FIRST_DAY + timedelta(days=number) for number in range(puzzle_count())]
 
@@ -72,6 +73,49 @@ def test_a_position_is_a_puzzle_if_one_move_is_enough(
     assert found is not None
     told = found.as_json()
     assert (found.solution, told["kind"], found.grade, found.why.in_words()) == (solution, kind, grade, why)
+
+
+def test_in_misere_a_win_that_only_the_solution_stops_is_one_after_every_other_move() -> None:
+    game, checked = find_game("misere"), 0
+    oracle = Oracle(game)
+    for puzzle in map(puzzle_of, DAYS):
+        if puzzle.game != "misere" or puzzle.explanation["kind"] != "must_block":
+            continue
+        state, checked = read_start(game, puzzle.position), checked + 1
+        (win,) = (game.move_names.index(name) for name in puzzle.explanation["theirs"])
+        for move in set(game.actions(state)) - {puzzle.solution}:
+            after = game.result(state, move)
+            if move == win or game.is_terminal(after):
+                assert oracle.judge_move(state, move)[0] < 0
+            else:
+                assert oracle.judge_move(after, win)[0] > 0
+    assert checked > 50
+
+
+def test_a_win_that_only_the_solution_stops_is_one_after_every_other_move() -> None:
+    pytest.importorskip("numba")
+    checked = dict.fromkeys(("connect4", "mnk:5x5,4", "vanishing"), 0)
+    for puzzle in map(puzzle_of, DAYS):
+        why = puzzle.explanation
+        if checked.get(puzzle.game, 5) == 5 or why["kind"] != "must_block" or "row" in why:
+            continue
+        game, kept = find_game(puzzle.game), Kept(line_plies=0)
+        state, checked[puzzle.game] = read_start(game, puzzle.position), checked[puzzle.game] + 1
+        (win,) = (read_move(game, state, name) for name in why["theirs"])
+        for move in set(game.actions(state)) - {puzzle.solution}:
+            found = analyse(game, game.result(state, move), Limit(), kept)
+            assert found.verdict.result == 1
+            assert move == win or found.moves[win].result == 1, puzzle.why
+    assert set(checked.values()) == {5}
+
+
+def test_a_save_names_the_win_that_it_alone_stops() -> None:
+    found = puzzle_in(find_game("misere"), board("X.O/.../..."))
+    assert found is not None
+    assert found.why.in_words() == "You have to play b3: they have a win with b3."
+    found = puzzle_in(find_game("misere"), board(".XO/.../..."))
+    assert found is not None
+    assert found.why.in_words() == "a3 holds the draw; every other move loses."
 
 
 def test_a_win_is_told_with_its_proved_length_where_the_first_search_has_only_a_bound() -> None:

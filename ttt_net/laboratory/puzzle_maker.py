@@ -30,7 +30,7 @@ from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.hints import hint
 from ttt_net.strategies.review import Reviewed, review, winner_of
 from ttt_net.strategies.sight import look
-from ttt_net.strategies.strategy import Limit, Stopped
+from ttt_net.strategies.strategy import Limit, S, Stopped
 from ttt_net.strategies.tactics import Tactics
 
 CARELESS = 0.35
@@ -233,8 +233,27 @@ def _why(game: Game[Any], state: Any, move: Move, plies: int, line: tuple[Move, 
         return seen.why
     names = names_of(game, (move,))
     if not line:
-        return Explanation(ExplanationKind.ONLY_DRAW, names)
+        theirs = win_that_only_stops(game, state, move)
+        if theirs is None:
+            return Explanation(ExplanationKind.ONLY_DRAW, names)
+        return Explanation(ExplanationKind.MUST_BLOCK, names, names_of(game, (theirs,)))
     return winning_end(game, state, move, line[1:]) or Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
+
+
+def win_that_only_stops(game: Game[S], state: S, move: Move) -> Move | None:
+    """Return the move with which the other side wins after every other move than this one; None if there is none.
+
+    A move that takes its cell loses too. If there are several, the one that this move takes is preferred.
+    """
+    kept, common = Kept(line_plies=0), set(game.actions(state))
+    limit = Limit(nodes=PLAIN_NODES if not is_line_game(game) or is_small(game) else 10 * NODES)
+    for other in game.actions(state):
+        after = game.result(state, other)
+        if other == move or game.is_terminal(after):
+            continue  # a finished line of misère loses without a reply
+        found = analyse(game, after, limit, kept)
+        common &= {other, *(reply for reply, verdict in found.moves.items() if verdict.result == 1)}
+    return move if move in common else min(common, default=None)
 
 
 WEEK = (2, 2, 3, 3, 4, 4, 5)
