@@ -1,4 +1,4 @@
-"""Cost of floods for players: reply times under each attack, compared with a quiet server.
+"""Cost of floods for players: reply times under each attack, compared with a quiet server, and what it adds to the CPU.
 
 `python -m benchmarks.flood` takes some minutes and prints one table. The attacker is a process of its own at
 127.0.0.2 (or at 62,500 addresses, as if they had so many machines); the players are at 127.0.0.1, which is not metered.
@@ -75,6 +75,8 @@ OPENING = (
 SWARM = 200
 """Connections of a swarm: as many as one address may have."""
 PAIRS, MOVES_PER_S, PINGS_PER_S = 10, 20, 60
+MOST_MOVES = 342
+"""The moves of a match in order of the cells, before one would complete a diagonal: enough for 17 seconds in all."""
 IP_BIND_ADDRESS_NO_PORT = 24
 """Of Linux; without it the attacker would be busy with looking for ports, and not with us."""
 
@@ -431,7 +433,7 @@ class Pair:
 
     async def play(self, end_s: float) -> None:
         """Move until that time."""
-        while time.perf_counter() < end_s and self._ply < 361:
+        while time.perf_counter() < end_s and self._ply < MOST_MOVES:
             mover = self._sockets[self._ply % 2]
             said = {"type": "play", "id": 9, "match": self._match, "ply": self._ply, "move": self._ply}
             started_s = time.perf_counter()
@@ -553,6 +555,8 @@ class Round(NamedTuple):
     ping_max_ms: float
     cpu: float
     """Cores that the server used."""
+    added: float
+    """Cores that it used more than for the same players before the attack."""
     attacks_per_s: float
 
 
@@ -560,20 +564,29 @@ async def measure(
     port: int, process: "subprocess.Popen[bytes]", kind: str | None, mark: str, given: argparse.Namespace
 ) -> Round:
     """Return the reply times of players under an attack, some time after its beginning."""
-    seconds, is_shared = given.seconds, given.shared
     async with pairs(port, mark) as seated, connect(f"ws://{PLAYER}:{port}", proxy=None, compression=None) as link:
         pinger = Pinger(link)
         await pinger.enter(f"Cas{mark}")
-        began_s = time.perf_counter()
-        with attacked(kind, port, is_shared) as counts:
-            await asyncio.sleep(given.settle)
+
+        async def played() -> float:
+            """Let all play for the given time, and return how many cores the server used for it."""
             before = cost(process.pid)
-            end_s = time.perf_counter() + seconds
+            began_s = time.perf_counter()
             async with asyncio.TaskGroup() as tasks:
                 for one in seated:
-                    tasks.create_task(one.play(end_s))
-                tasks.create_task(pinger.play(end_s))
-            used = cost(process.pid).since(before)
+                    tasks.create_task(one.play(began_s + given.seconds))
+                tasks.create_task(pinger.play(began_s + given.seconds))
+            return cost(process.pid).since(before).cpu_ns / 1e9 / (time.perf_counter() - began_s)
+
+        await asyncio.sleep(given.settle)
+        quiet = await played()
+        pinger.times_s.clear()
+        for pair in seated:
+            pair.times_s.clear()
+        began_s = time.perf_counter()
+        with attacked(kind, port, given.shared) as counts:
+            await asyncio.sleep(given.settle)
+            cpu = await played()
             attacked_s = time.perf_counter() - began_s
     times = quantiles([each for pair in seated for each in pair.times_s], n=100)
     pings = quantiles(pinger.times_s, n=100)
@@ -582,7 +595,8 @@ async def measure(
         times[98] * 1000,
         pings[98] * 1000,
         max(pinger.times_s) * 1000,
-        used.cpu_ns / 1e9 / seconds,
+        cpu,
+        cpu - quiet,
         sum(counts) / attacked_s,
     )
 
@@ -728,10 +742,12 @@ def main() -> int:
     parser.add_argument("--attack", choices=ATTACKS, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each attack in each round")
+    parser.add_argument(
+        "--seconds", type=float, default=4.0, help="before and under each attack in each round, 8 at most"
+    )
     parser.add_argument("--shared", action="store_true", help="let all compete for all cores")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, help="these attacks")
-    parser.add_argument("--settle", type=float, default=1.0, help="seconds of each attack that are not measured")
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds not measured, of quiet and of each attack")
     parser.add_argument("--full", type=int, default=0, metavar="N", help="players in the lobby; half of them seek")
     parser.add_argument("--crowd", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--cpu", action="store_true", help="how long a server computes until it has closed a swarm")
@@ -773,17 +789,18 @@ def print_table(found: dict[str, list[Round]], rounds: int) -> None:
     )
     print(
         "| attack            | a second | move p50 ms | p99 ms | p99/quiet | ping p99 ms | p99/quiet | max ms |"
-        " server's core |"
+        " server's core | added |"
     )
     print(
         "|-------------------|---------:|------------:|-------:|----------:|------------:|----------:|-------:|"
-        "--------------:|"
+        "--------------:|------:|"
     )
     for kind, one in medians.items():
         print(
             f"| {kind:<17} | {one.attacks_per_s:>8,.0f} | {one.move_p50_ms:>11.2f} | {one.move_p99_ms:>6.2f}"
             f" | {one.move_p99_ms / quiet.move_p99_ms:>9.1f} | {one.ping_p99_ms:>11.2f}"
-            f" | {one.ping_p99_ms / quiet.ping_p99_ms:>9.1f} | {one.ping_max_ms:>6.1f} | {one.cpu:>13.0%} |"
+            f" | {one.ping_p99_ms / quiet.ping_p99_ms:>9.1f} | {one.ping_max_ms:>6.1f} | {one.cpu:>13.1%}"
+            f" | {one.added:>+5.1%} |"
         )
 
 

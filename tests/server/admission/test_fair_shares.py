@@ -250,7 +250,7 @@ async def test_moves_and_pings_are_served_to_an_address_that_has_used_its_share(
         await second.ok("ping")
         fourth = await server.connect()
         await fourth.hello(name="Fourth")
-        server.later(25_000)
+        server.later(40_000)
         await third.ok("who")
 
 

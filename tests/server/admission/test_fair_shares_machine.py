@@ -170,13 +170,13 @@ class Sharing(RuleBasedStateMachine):
         return 0, ""
 
     def expected_rest(self, around: list[Used], player: int | None) -> int:
-        """Return how long a heavy peer has to rest: until each share has a hundredth, but at most 1.25 seconds."""
+        """Return how long a heavy peer has to rest: until each share has a hundredth, but at most 2 seconds."""
         lacks_ms = [used.lacks(self.now_ms, COUNT / 100) * PERIOD_MS / used.count for used in around]
         if player is not None:
             lacks_ms.append(self.of(player, 1 / 4).lacks(self.now_ms, COUNT / 400) * PERIOD_MS / (COUNT / 4))
         if self.all.lacks(self.now_ms) > 0 and around[0].lacks(self.now_ms, COUNT / 2) > 0:
             lacks_ms.append(self.all.lacks(self.now_ms) * ALL_PERIOD_MS / ALL_COUNT)
-        return min(1_250, int(max(lacks_ms)) + 1) if max(lacks_ms) > 0 else 0
+        return min(2_000, int(max(lacks_ms)) + 1) if max(lacks_ms) > 0 else 0
 
     @invariant()
     def nothing_new_begins_where_half_a_share_too_much_was_used(self) -> None:

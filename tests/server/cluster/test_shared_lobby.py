@@ -340,7 +340,7 @@ def test_the_keeper_of_the_lobby_charges_a_forwarded_request_to_the_address_of_i
     assert evening.heard(0, "refused") == refused, "a seek can be withdrawn all the same"
     assert evening.heard(1, "refused") == []
     shares.clock_s = lambda: 0.0
-    evening.go(25.0)
+    evening.go(40.0)
     busy.say(wire.SeekRequest(0, games=["connect4"]))
     evening.go(0.5)
     assert evening.heard(0, "refused") == refused

@@ -31,14 +31,14 @@ TURN_MS = 0.5
 READ_MS = 0.015
 """The cost of one read in the kernel and the event loop, before anything is measured."""
 MS_PER_MB = 20.0
-"""The price of bytes sent over HTTP: at 40 ms a second, an address receives 2 MB a second."""
+"""The price of bytes sent over HTTP: at 25 ms a second, an address receives 1.25 MB a second."""
 PLAYERS_SHARE = 1 / 4
 """The fraction of an address's share for one of its players, so that one pupil leaves something to the class."""
 WIDER = (2, 4)
 """How many shares of an address the /56 and the /48 around an IPv6 /64 may use."""
 LEFT = 1 / 100
 """The fraction of a share that moves and pings leave to other requests: its connections rest while there is less."""
-MOST_REST_MS = 1_250
+MOST_REST_MS = 2_000
 """The longest rest of a connection: so two hundred connections may take 0.25 ms each time."""
 ALL_TOGETHER = Rate(3_000, 5.0)
 """The milliseconds for all addresses together; beyond that, only those with half of their share left are served."""

@@ -436,7 +436,7 @@ class Limits:
     max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, including pings and fragments")
     work: Rate = setting(
-        Rate(1_000, 25.0),
+        Rate(1_000, 40.0),
         "milliseconds of computing time for one address; beyond it, only moves and pings are served, and more slowly",
     )
     codes: Rate = setting(Rate(10, 60.0), "attempts at invitation codes by one player, of 309 million codes")
