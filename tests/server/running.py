@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
@@ -175,6 +176,19 @@ class Server:
         (session,) = (session for session in self.sessions.values() if session.info.name == name)
         assert isinstance(session.connection, Connection)
         return session.connection
+
+    @contextmanager
+    def sends(self) -> Iterator[list[bytes]]:
+        """Yield the list of what connections are given to send inside the block."""
+        sent: list[bytes] = []
+        send = Connection.send
+
+        def noted(connection: Connection, frames: bytes) -> None:
+            sent.append(frames)
+            send(connection, frames)
+
+        with mock.patch.object(Connection, "send", noted):
+            yield sent
 
     @contextmanager
     def stopped_disk(self) -> Iterator[threading.Event]:

@@ -587,8 +587,10 @@ async def test_a_profile_says_who_somebody_is_and_what_they_play_now(tmp_path: P
         ann, bob, _ = await played_out(server)
         live = (await server.match(ann, bob))[2]
         cleo = await server.join("Cleo", bot="random")
-        await cleo.ok("profile", name=ann.name.upper())
-        told = await cleo.hear("profile")
+        with server.sends() as sent:
+            await cleo.ok("profile", name=ann.name.upper())
+            told = await cleo.hear("profile")
+        assert any(b'"ok"' in each and b'"profile"' in each for each in sent), "ok and the answer share a write"
         assert told["player"] == {"name": ann.name}
         assert (told["online"], told["won"], told["drawn"], told["lost"]) == (True, 1, 0, 0)
         assert told["against"] == {"won": 0, "drawn": 0, "lost": 0}

@@ -30,7 +30,6 @@ from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.services import Services
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection, RemoteConnection
-from ttt_net.server.wire.frames import frame
 from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
@@ -518,8 +517,7 @@ class HistoryService:
 
         def done(answer: PastAnswer) -> None:
             del self._asking[session.player]
-            session.ok(request.id)
-            session.connection.send(frame(answer.data))
+            session.ok(request.id, answer.data)
 
         def failed(refusal: Refusal) -> None:
             del self._asking[session.player]

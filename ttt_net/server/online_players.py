@@ -205,9 +205,10 @@ class Session:
         """Send one message."""
         self.connection.send(frame(encode(message)))
 
-    def ok(self, request: int, *asked_for: AnyServerMessage) -> None:
-        """Reply that a request was carried out, and send what it asked for in the same write."""
-        self.connection.send(b"".join([frame(encode(each)) for each in (Ok(request), *asked_for)]))
+    def ok(self, request: int, *asked_for: AnyServerMessage | bytes) -> None:
+        """Reply that a request was carried out, and send what it asked for, encoded or not, in the same write."""
+        told = [each if isinstance(each, bytes) else encode(each) for each in (Ok(request), *asked_for)]
+        self.connection.send(b"".join(map(frame, told)))
 
     def refuse(self, request: int, refusal: Refusal) -> None:
         """Reply that a request was refused."""

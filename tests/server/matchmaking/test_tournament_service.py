@@ -386,8 +386,10 @@ async def test_a_tournament_of_long_ago_is_read_from_the_journal(
             await ann.ok("direct", tournament=code, act="end")
         server.tick(0)
         assert list(server.hub.tournaments.desks) == codes[1:]
-        await ann.ok("attend", tournament=codes[0])
-        assert (await ann.hear("tournament", tournament=codes[0], state="over"))["ended"] == "ended"
+        with server.sends() as sent:
+            await ann.ok("attend", tournament=codes[0])
+            assert (await ann.hear("tournament", tournament=codes[0], state="over"))["ended"] == "ended"
+        assert any(b'"ok"' in each and b'"tournament"' in each for each in sent), "ok and the page share a write"
         assert await ann.refused("attend", tournament="NNNNN") == "unknown_tournament"
 
 

@@ -535,8 +535,7 @@ class Tournaments:
                 session.refuse(request.id, Refusal(Code.UNKNOWN_TOURNAMENT, "no tournament has that code"))
                 return
             desk = self._desk(stored[0])
-            session.ok(request.id)
-            session.tell(desk.message(min(request.page, desk.pages)))
+            session.ok(request.id, desk.message(min(request.page, desk.pages)))
 
         self._services.journal.tournaments(code, done, partial(session.refuse, request.id))
 
