@@ -4,9 +4,10 @@ A four leaves the other side one reply, so play in which one side makes nothing 
 position, but for fours that lead to nothing more. Where the other side could make an open four, only cells that prevent
 it are looked at, and fours; nothing else helps. Elsewhere it is the cells near marks, the most urgent first: the first
 to the full depth with the whole window, later ones with a null window, quiet ones less deep (Reinefeld's NegaScout;
-late-move reductions), and a position that is good enough although the move is passed is not looked at closely
-(Donninger, "Null move and deep search", 1993). A win or a loss that is claimed is one: where all near cells lose and
-the others have not been looked at, the value is `ALMOST_LOST`, which is an estimate.
+late-move reductions). A position that is good enough although the move is passed is not looked at closely (Donninger,
+"Null move and deep search", 1993), nor is one in which a search four plies less deep finds nothing nearly good enough
+(Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", 1995). A win or a loss that is claimed
+is one: where all near cells lose and the others have not been looked at, the value is `ALMOST_LOST`, an estimate.
 
 Before a search in play, and for lessons, wins by threats alone are looked for. The side that attacks makes a four or an
 open three with each move; after a three the other side has all that helps: to stop the open four, or to make fours of
@@ -84,16 +85,20 @@ from ttt_net.strategies.compiled.shapes import (
     put,
     take_back,
 )
-from ttt_net.strategies.strategy import DECIDED, UNLIMITED, WIN, Effort, is_decided
+from ttt_net.strategies.strategy import ALMOST_DECIDED, DECIDED, UNLIMITED, WIN, Effort, is_decided
 
 # The block goes on: the winning play that was found; positions known to have none; how often each side's moves have
-# cut; two sets of cells, where one makes fours and what stops an open four; moves to choose from, by the marks on the
-# board; and the table, an entry of two words for each position.
+# cut; the last move that cut, by the marks on the board, and by the side and the move that it answers, as one more than
+# its cell; the moves that led to a position; two sets of cells, where one makes fours and what stops an open four;
+# moves to choose from, by the marks on the board; and the table, an entry of two words for each position.
 PLAY = END
 LOG_FAILED = 14
 FAILED = PLAY + MOST_CELLS + 1
 HISTORY = FAILED + (1 << LOG_FAILED)
-STOPS = HISTORY + 2 * MOST_CELLS
+KILLERS = HISTORY + 2 * MOST_CELLS
+ANSWERS = KILLERS + MOST_CELLS + 1
+PLAYED = ANSWERS + 2 * MOST_CELLS
+STOPS = PLAYED + MOST_CELLS + 1
 MOVES = STOPS + 2 * WORDS
 LOG_TABLE = 18
 TABLE = MOVES + (MOST_CELLS + 1) * MOST_CELLS
@@ -105,19 +110,23 @@ LONGEST_FOURS = 20
 """The depth in fours of one side of the search at a position; `FOURS_AT_NODE` limits its positions."""
 BEYOND = 4
 """Plies beyond the depth in which open threes are answered."""
-FEWEST, MORE_BY_DEPTH = 10, 6
-"""Moves that are searched in a position unless all lose: this many, plus this many for each ply of depth."""
+FEWEST = 4
+"""Moves that are searched in a position unless all lose: this many, plus the depth and half its square."""
 PASS_FROM, PASS_SAVES = 4, 4
 """The least depth of a null move, and by how much its search is less deep."""
-GOOD_DEPTH, GOOD_MARGIN = 4, 8
-BAD_DEPTH, BAD_MARGIN = 2, 19
+GOOD_DEPTH, GOOD_MARGIN = 6, 8
+BAD_DEPTH, BAD_MARGIN = 3, 19
 """The greatest depth at which an estimate outside the window is believed, and its least distance for each ply."""
+HOPELESS_FROM, HOPELESS_SAVES, HOPELESS_MARGIN = 5, 4, 12
+"""The least depth at which a less deep search may tell that no move is good enough, what it saves, and by how much."""
 REDUCED_AFTER, REDUCED_FROM = 3, 3
 """After this many moves, and from this depth on, quiet moves are searched less deep."""
 LITTLE = 100
 """The rank of a cell for the other side below which it is not worth a four to take it: it stops no open three."""
 MOST_PRAISE = 1500
 """The largest rank by history, in sixteenths of one by shape."""
+PREFERENCE = 400
+"""By how much the rank rises of the last move that cut with as many marks on the board, and in answer to this move."""
 
 
 @njit(inline="always")
@@ -188,10 +197,17 @@ def win_by_fours(side, stones, fours, block):
     return win_by_some_fours(side, stones, fours, True, block)
 
 
-@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
-def list_cells(side, sets, at, block):
+@njit(inline="always")
+def answered(side, stones, block):
+    """Return the word for the last move of `side` to cut in answer to the move before."""
+    return ANSWERS + side * MOST_CELLS + types.int64(peek(block, PLAYED + stones))
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def list_cells(side, stones, sets, at, block):
     """Write the cells in either side's set, each as its rank for `side` to move above its number; return how many."""
     count = 0
+    killer, answer = peek(block, KILLERS + stones), peek(block, answered(side, stones, block))
     for n in range(WORDS):
         bits = peek(block, sets + n) | peek(block, sets + WORDS + n)
         while bits:
@@ -199,23 +215,26 @@ def list_cells(side, sets, at, block):
             bits &= bits - ONE
             rank = U(4) * (made_by(cell, side, block) >> RANK) + U(3) * (made_by(cell, 1 - side, block) >> RANK)
             rank = U(16) * rank + peek(block, HISTORY + side * MOST_CELLS + cell)
+            rank += U(PREFERENCE) * (U(killer == U(cell + 1)) + U(answer == U(cell + 1)))
             poke(block, at + count, (rank << U(9)) | U(cell))
             count += 1
     return count
 
 
-@njit(types.int64(types.int64, types.int64, types.uint64), nogil=True, cache=True)
-def list_moves(side, at, block):
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def list_moves(side, stones, at, block):
     """Write the moves worth searching where nobody can complete a five, nor `side` an open four; return how many."""
     if count_of(1 - side, WINS, block) == ZERO:
-        return list_cells(side, NEAR_CELLS, at, block)
+        return list_cells(side, stones, NEAR_CELLS, at, block)
     list_stops(side, STOPS, block)
-    return list_cells(side, STOPS, at, block)
+    return list_cells(side, stones, STOPS, at, block)
 
 
 @njit(inline="always")
-def praise(side, move, depth, block):
+def praise(side, stones, move, depth, block):
     """Raise the rank of a move that caused a cut."""
+    poke(block, KILLERS + stones, U(move + 1))
+    poke(block, answered(side, stones, block), U(move + 1))
     at = HISTORY + side * MOST_CELLS + move
     raised = peek(block, at) + U(depth * depth)
     poke(block, at, raised)
@@ -280,6 +299,17 @@ def value_of_fours(side, stones, depth, block):
 def may_pass(side, depth, alpha, beta, block):
     """Tell whether to see if `side` could even pass: a null window, and an estimate above it."""
     return depth >= PASS_FROM and beta - alpha == 1 and abs(beta) < DECIDED and estimate_of(side, block) >= beta
+
+
+@njit(inline="always")
+def may_be_hopeless(side, depth, alpha, beta, block):
+    """Tell whether to see if a less deep search is far below a null window: the estimate is below it."""
+    return (
+        depth >= HOPELESS_FROM
+        and beta - alpha == 1
+        and abs(beta) < ALMOST_DECIDED
+        and estimate_of(side, block) <= alpha
+    )
 
 
 @njit(inline="always")
@@ -349,9 +379,17 @@ def search(side, stones, depth, alpha, beta, block):
         if value >= beta:
             tally(GUESSES, block)
             return beta
+    if is_quiet and hint != NO_MOVE and may_be_hopeless(side, depth, alpha, beta, block):
+        low = alpha - HOPELESS_MARGIN
+        value = search(side, stones, depth - HOPELESS_SAVES, low, low + 1, block)
+        if value == STOPPED:
+            return STOPPED
+        if value <= low:
+            tally(GUESSES, block)
+            return alpha
     moves, count, looked_at = MOVES + stones * MOST_CELLS, 1, 0
     if forced == NO_MOVE:
-        count = list_moves(side, moves, block)
+        count = list_moves(side, stones, moves, block)
     while count > 0:
         move = forced
         if forced != NO_MOVE:
@@ -371,6 +409,7 @@ def search(side, stones, depth, alpha, beta, block):
         if is_quiet and best > -DECIDED:
             less = reduction(move, side, looked_at, depth, block)
         put(move, side, stones, block)
+        poke(block, PLAYED + stones + 1, U(move))
         if looked_at == 1:
             value = -search(other, stones + 1, rest, -beta, -alpha, block)
         else:
@@ -386,9 +425,9 @@ def search(side, stones, depth, alpha, beta, block):
             if alpha >= beta:
                 tally(CUTS, block)
                 if forced == NO_MOVE and depth > 0:
-                    praise(side, move, depth, block)
+                    praise(side, stones, move, depth, block)
                 break
-        if is_quiet and looked_at >= FEWEST + MORE_BY_DEPTH * depth and best > -DECIDED:
+        if is_quiet and looked_at >= FEWEST + depth + depth * depth // 2 and best > -DECIDED:
             tally(GUESSES, block)
             break
     if is_quiet and best <= -DECIDED:
@@ -450,7 +489,7 @@ def copy_words(source, target, count, block):
 
 
 @njit(inline="always")
-def list_replies(attacker, at, block):
+def list_replies(attacker, stones, at, block):
     """Write the moves that may stop the threats of the attacker, each with its rank; return their number.
 
     None if it threatens nothing, or the other side completes a five itself, or there are too many to be seen through.
@@ -464,7 +503,7 @@ def list_replies(attacker, at, block):
     if not count_of(attacker, WINS, block):
         return 0
     list_stops(other, STOPS, block)
-    count = list_cells(other, STOPS, at, block)
+    count = list_cells(other, stones, STOPS, at, block)
     return count if count <= KEPT else 0
 
 
@@ -497,7 +536,7 @@ def look(attacker, stones, moves, is_reply, block):
         return 0
     other, at = 1 - attacker, MOVES + stones * MOST_CELLS
     if is_reply:
-        count, longest = list_replies(attacker, at, block), 0
+        count, longest = list_replies(attacker, stones, at, block), 0
         while count > 0:
             reply = take_best(at, count, block)
             count -= 1
@@ -594,7 +633,8 @@ class FivesSearch(CompiledSearch):
         else:
             block, self.hold = earlier.block, earlier.hold
             block[[NODES, GUESSES, CUTS, HITS]] = 0
-            block[HISTORY:STOPS] >>= ONE
+            block[HISTORY:KILLERS] >>= ONE
+            block[KILLERS:ANSWERS] = 0
         block[BUDGET] = effort.max_nodes
         block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
         functions = Kernel(win_by_fours, search, best_move, PLAY)
@@ -611,7 +651,7 @@ class FivesSearch(CompiledSearch):
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth searching, the most promising one first."""
         self.hold(state)
-        count = int(list_moves(state.ply & 1, MOVES, self._address))
+        count = int(list_moves(state.ply & 1, state.ply, MOVES, self._address))
         ranked = sorted((int(word) for word in self.block[MOVES : MOVES + count]), reverse=True)
         return [word & NO_MOVE for word in ranked[:AT_ROOT]] or [min(self.game.actions(state), key=self._distance)]
 
@@ -657,6 +697,7 @@ class FivesSearch(CompiledSearch):
         A move that seems best is a loss if a look for wins by threats of the other side finds one.
         """
         child = self.game.result(state, move)
+        self.block[PLAYED + state.ply + 1] = move
         if child not in self._lost:
             value = self._searched_value(state, move, depth, alpha, beta)
             if value <= alpha or is_decided(value) or not self._is_lost(child):
