@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.patience import PATIENCE_S
-from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
+from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame
 from ttt_net.errors import Closing
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.metrics import Metrics
@@ -27,6 +27,7 @@ from ttt_net.server.wire.frames import (
     TurnQueue,
     ends_with_close,
     frame,
+    is_empty_pong,
     short_text,
 )
 
@@ -59,6 +60,23 @@ def test_a_short_text_is_read_through_its_mask(size: int) -> None:
 )
 def test_nothing_else_is_read_by_hand(data: bytes) -> None:
     assert short_text(data) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        client_frame(PONG)[:-1],
+        client_frame(PONG) * 2,
+        client_frame(PONG, b"x"),
+        client_frame(PONG, masked=False) + bytes(4),
+        client_frame(PONG, rsv=4),
+        client_frame(PING),
+    ],
+)
+def test_only_one_whole_pong_of_a_client_is_an_empty_one(data: bytes) -> None:
+    assert is_empty_pong(client_frame(PONG))
+    assert not is_empty_pong(data)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4_096), st.booleans()), max_size=8), st.data())

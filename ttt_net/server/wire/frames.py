@@ -30,6 +30,9 @@ _HEADS = tuple(bytes((_WHOLE_TEXT, size)) for size in range(_SHORT + 1))
 _MASKED_HEADS = tuple(bytes((_WHOLE_TEXT, _MASKED | size)) for size in range(_SHORT + 1))
 """The same for frames of clients."""
 _MASK_ENDS = 6
+EMPTY_PING = b"\x89\x00"
+"""The only ping that the server sends, as a frame."""
+_EMPTY_PONG_HEAD = bytes((0x8A, _MASKED))
 _CLOSE = 0x88
 _LONGEST_HEAD = 10
 """The size of a short frame's head in bytes, without the mask."""
@@ -138,6 +141,11 @@ def short_text(data: bytes) -> bytes | None:
     if not 0 <= size <= _SHORT or not data.startswith(_MASKED_HEADS[size]):
         return None
     return apply_mask(data[_MASK_ENDS:], data[2:_MASK_ENDS])
+
+
+def is_empty_pong(data: bytes) -> bool:
+    """Tell whether `data` is exactly one pong of a client without a payload: the answer to `EMPTY_PING`."""
+    return len(data) == _MASK_ENDS and data.startswith(_EMPTY_PONG_HEAD)
 
 
 def ends_with_close(data: bytes) -> bool:
