@@ -157,9 +157,9 @@ class Connection(Reader):
         """Short answers of the current turn, combined, since separate writes cost as much as the rest of a flood."""
         self._is_paused = False
         self._is_resting = False
-        """Whether reading is paused for a while."""
+        """Whether nothing is handled for a while; what arrives waits."""
         self._awaits_answer = False
-        """Whether it is paused until something is sent."""
+        """Whether that ends when something is sent."""
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
         self._header_lines = 0
@@ -246,6 +246,7 @@ class Connection(Reader):
         elif data:
             self._backlog = data
             if self._is_resting:
+                self._pause_reading(True)
                 return
             if self._later is not None:
                 self._pause_reading(True)
@@ -353,7 +354,8 @@ class Connection(Reader):
         if self._backlog and not self._is_resting and self._later is None:
             self._wait_for_turn()
         else:
-            self._pause_reading(self._is_resting or bool(self._backlog))
+            rests = self._is_resting and not self._awaits_answer
+            self._pause_reading(rests or bool(self._backlog))
 
     def rest(self, seconds: float) -> None:
         """Pause reading for a while, unless it is paused for such a while already: what waits in the kernel is free."""
@@ -363,13 +365,18 @@ class Connection(Reader):
             self._loop.call_later(seconds, self._end_rest)
 
     def hold(self) -> None:
-        """Pause reading until something is sent: what follows a `hello` waits for its answer."""
+        """Handle nothing until something is sent: what follows a `hello` waits for its answer.
+
+        Reading is paused only once there are such bytes, since almost no client sends any.
+        """
         self._awaits_answer = self._is_resting = True
-        self._pause_reading(True)
 
     def _end_hold(self) -> None:
         self._awaits_answer = False
-        self._loop.call_soon(self._end_rest)
+        if self._backlog or self._is_paused:
+            self._loop.call_soon(self._end_rest)
+        else:
+            self._is_resting = False
 
     def _end_rest(self) -> None:
         self._is_resting = False
