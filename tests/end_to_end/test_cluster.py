@@ -122,6 +122,7 @@ async def test_a_node_that_missed_trimmed_entries_recovers_by_itself_in_the_same
         assert differing_tables([each.journal for each in cluster.nodes]) == []
 
 
+@pytest.mark.long
 async def test_nodes_begin_anew_by_themselves_after_all_servers_of_nats_were_gone_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_command_to_try_a_bot_names_the_python_beside_it(
     assert "  ../.venv/bin/python -m pytest\n" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_new_bot_is_tested_without_the_settings_of_a_project_around_it(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
     assert "1 passed" in run(project(tmp_path, "python"), [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"])

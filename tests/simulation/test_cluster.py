@@ -21,6 +21,7 @@ def test_the_invariants_of_three_servers_hold(first: int) -> None:
     assert {seed: failure for seed, failure in failures.items() if failure} == {}
 
 
+@pytest.mark.long
 def test_one_seed_makes_one_history_of_three_servers_whatever_the_hashes_are() -> None:
     runs = [
         subprocess.Popen(
