@@ -12,9 +12,10 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.geometry import lines_through
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.rules import ELO
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.heuristic import own_and_other
-from ttt_net.strategies.level import ELO, LEVELS, SKILLS, STYLES, Attention, distance_between, level_of, opposite
+from ttt_net.strategies.level import LEVELS, SKILLS, STYLES, Attention, distance_between, level_of, opposite
 from ttt_net.strategies.sight import look
 
 FEW = Limit(nodes=300)

@@ -15,7 +15,7 @@ from ttt_net.clock import TimeControl, grace_ms
 from ttt_net.command_line import PLAY
 from ttt_net.errors import Closing, Refusal
 from ttt_net.games import find_game
-from ttt_net.games.rules import find_rules
+from ttt_net.games.rules import ELO, find_rules
 from ttt_net.messages import (
     MAX_NAME_CELLS,
     Challenged,
@@ -120,7 +120,10 @@ _FURTHER = {
 
 
 def next_step(game: str, level: int) -> str:
-    """Return the next step of the ladder of a game after a beaten level, and what to learn for it; empty at its top."""
+    """Return the next step of the ladder of a game after a beaten level, and what to learn for it; empty at its top.
+
+    It says how much stronger the next level is in that game, if that has been measured.
+    """
     step = next((each for each in LADDER if each > level), None)
     if step is None:
         return ""
@@ -128,7 +131,9 @@ def next_step(game: str, level: int) -> str:
     with suppress(Refusal):
         tips = find_rules(game).tips
     of_game = tips[LADDER.index(step) - 1 :][:1]
-    return f"Next: level {step}. {of_game[0] if of_game else _FURTHER.get(step, '')}".rstrip()
+    elo = ELO.get(game)
+    by = f", about {elo[step - 1] - elo[level - 1]} points stronger" if elo else ""
+    return f"Next: level {step}{by}. {of_game[0] if of_game else _FURTHER.get(step, '')}".rstrip()
 
 
 def some_games(names: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Explain each game to people: a page of rules for those who have never played it, and its known value, as data.
 
 The terminal, the web page and docs/games.md show the pages. A value is the result with best play, with its source.
-Games that one machine can solve are never rated.
+Games that one machine can solve are never rated. The levels of our bots are worth different points in each game.
 """
 
 import re
@@ -211,6 +211,21 @@ def _lines_to_show(game: Game[Any], k: int) -> list[int]:
     along = [sum(1 << (height - 1) * width + x for x in range(k))] if k <= width else []
     up = [sum(1 << (height - 1 - y) * width for y in range(k))] if k <= height else []
     return along + up
+
+
+ELO = {
+    "tictactoe": (0, 55, 100, 145, 190, 240, 280, 305),
+    "misere": (0, 35, 75, 105, 160, 205, 265, 295),
+    "wild": (0, 15, 50, 90, 145, 200, 235, 275),
+    "vanishing": (0, 65, 170, 240, 380, 430, 590, 730),
+    "gomoku": (0, 120, 300, 480, 595, 705, 830, 960),
+    "connect4": (0, 110, 245, 340, 410, 505, 595, 685),
+    "tictactoe3d": (0, 90, 135, 160, 230, 265, 300, 345),
+    "qubic": (0, 115, 245, 345, 415, 605, 800, 975),
+    "scorefour": (0, 160, 320, 405, 495, 610, 760, 860),
+    "ultimate": (0, 140, 265, 390, 475, 480, 670, 880),
+}
+"""By game the Elo points of each level of our bots above level 1, from ladders of the arena; see docs/strategies.md."""
 
 
 FIRST = "the first player wins"

@@ -3,6 +3,7 @@
 import datetime
 import re
 from dataclasses import replace as changed
+from itertools import pairwise
 
 import pytest
 from msgspec import structs
@@ -27,6 +28,7 @@ from ttt_net.client.world import World
 from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
+from ttt_net.games.rules import ELO
 from ttt_net.matches.description import describe_game, describe_puzzle
 from ttt_net.messages import (
     LEARNED,
@@ -204,7 +206,7 @@ def test_the_first_win_against_a_level_is_a_record_and_announced_once() -> None:
     fresh = update(Display(World(address="here")), welcome(), 0)
     display = after(fresh)
     assert notice(display) == (
-        "Your best yet: level 3 beaten at Tic-tac-toe! Next: level 5. "
+        "Your best yet: level 3 beaten at Tic-tac-toe! Next: level 5, about 90 points stronger. "
         "Threaten two lines at once: your opponent can block only one of them."
     )
     assert display.achieved.beaten == {"tictactoe": 3}
@@ -218,7 +220,10 @@ def test_the_first_win_against_a_level_is_a_record_and_announced_once() -> None:
 def test_the_ladder_has_something_to_learn_on_each_step_of_each_game() -> None:
     for game in NAMES:
         steps = [next_step(game, level) for level in LADDER[:-1]]
-        assert [text.partition(".")[0] for text in steps] == [f"Next: level {level}" for level in LADDER[1:]]
+        by = [ELO[game][level - 1] - ELO[game][before - 1] for before, level in pairwise(LADDER)]
+        assert [text.partition(".")[0] for text in steps] == [
+            f"Next: level {level}, about {points} points stronger" for level, points in zip(LADDER[1:], by, strict=True)
+        ]
         assert len({text.partition(". ")[2] for text in steps}) == 4
     assert next_step("tictactoe", 8) == ""
     assert next_step("a game of another package", 1) == "Next: level 3."

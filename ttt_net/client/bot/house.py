@@ -19,6 +19,7 @@ from ttt_net.client.bot.seats import SeatsOrder, engines_in, play_seats
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.rules import ELO
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity
 from ttt_net.sdk.bots import Bot, BotPlan
@@ -26,7 +27,6 @@ from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.sdk.trust import Trust
-from ttt_net.strategies.level import ELO
 
 STRATEGY = "alphabeta"
 MOVE_MS = 400
