@@ -114,8 +114,7 @@ def test_a_match_that_began_without_a_server_goes_on_at_the_same_place_on_one_th
         ann.until("Your turn")
         place.start()
         wait_for(lambda: any('"challenge"' in each for each in sent), ann)
-        assert ann.page.locator(".kept").count() == 0, "the server has not answered yet"
-        tap()
+        tap()  # before the answer, unless this machine is slower than the link, and then the same must hold
         ann.page.locator(".kept").wait_for()
         assert ann.page.locator(".boards").bounding_box() == before, "the board keeps its size and place"
         ann.sees(".cell:not(.ghost) .mark", 6)
