@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 
 from tests.server.house import Caller, House
-from tests.server.running import running
+from tests.server.peer import CLOSE, client_frame, said
+from tests.server.running import running, until
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import PlayerInfo
@@ -31,6 +32,7 @@ class Line:
     def __init__(self, address: str) -> None:
         self.address = address
         self.metered_as = None
+        self.is_open = True
 
 
 def between(*addresses: str) -> Eligibility:
@@ -216,3 +218,15 @@ def test_bots_have_the_places_of_a_bot_that_are_not_for_people(places: int, rese
             challenged(house, other, busy, code)
             if number % 2:  # a match that has begun counts like one that begins
                 house.deliver()
+
+
+async def test_nobody_is_paired_with_a_player_whose_connection_is_closing(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.raw()
+        await ann.hello("Ann")
+        await ann.send(said("seek", id=2, games=["tictactoe"]))
+        await ann.hear("ok")
+        connection = server.connection_of("Ann")
+        await ann.send(client_frame(CLOSE, (1000).to_bytes(2, "big")))  # she does not close the socket yet
+        await until(lambda: not connection.is_open)
+        await server.pair("Bob", "Cleo")
