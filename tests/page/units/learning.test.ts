@@ -318,6 +318,7 @@ test("the page judges the puzzle itself for visitors and without a server, and t
     await page.until(".toast", "The result is copied.");
     await page.press("Previous puzzle");
     await page.until("main", "This puzzle needs a connection.");
+    await page.greeted(1);
     assert.deepEqual(asked, ["/puzzles"], "one request for all days");
   } finally {
     undo();
@@ -393,6 +394,27 @@ test("moves of strong bots are guessed before they are shown, judged and counted
   await page.says(study(4));
   await page.press("Show the move");
   await page.until(".verdict", "Sophia played b2.");
+});
+
+test("a visitor who follows a link to a puzzle of another day or to a match to guess gets it as a guest", async () => {
+  const { undo } = fetching("2023-01-03T12:00Z");
+  try {
+    for (const [address, type, asks] of [
+      ["/#puzzle=2022-12-24", "puzzle", ["2022-12-24", undefined]],
+      ["/#guess=4", "study", [undefined, 4]],
+    ] as const) {
+      const page = await WholePage.open({}, address);
+      pages.push(page);
+      await page.greeted(1);
+      await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "guest-warm-koala", guest: true }, matches: [], features: ["puzzle", "study"] });
+      await until(() => page.of(type).length > 0, address);
+      assert.deepEqual(fields(page.of(type), "day", "number"), [asks]);
+      assert.equal(page.of("hello").length, 1);
+      page.close();
+    }
+  } finally {
+    undo();
+  }
 });
 
 test("the moves of an analysed match of one's own are guessed, too", async () => {

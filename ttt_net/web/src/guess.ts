@@ -1,5 +1,6 @@
 /** Guess the moves of one side of a match, each before it is shown: of strong bots, or of one's own that was analysed. */
 
+import { comeIn, link } from "./actions.js";
 import { board, type Look, moveName, sizes } from "./board.js";
 import { button, h, panel, type Tree } from "./dom.js";
 import { titleOf } from "./games.js";
@@ -18,11 +19,22 @@ let begun = "";
 let ply = 0;
 let guesses = new Map<number, number | null>();
 
+let isComing = false;
+
+/** Say that the server is needed. Visitors without a name, who come by a link, get what it shows as guests. */
+export function missing(): Tree {
+  if (!isComing && !state.you && !state.parted && !link.isKnown()) {
+    isComing = true;
+    comeIn();
+  }
+  return h("p.quiet", { role: "status" }, w.puzzleNeedsLink);
+}
+
 export function guessScreen(): Tree {
   const own = state.matches.get(place().id);
   const study: Study | null = own ? studyOf(own) : state.study;
   const first = study?.positions.findIndex((each) => each?.to_move === study.side) ?? -1;
-  if (!study || first < 0) return framed(w.guessMoves, "riddle", !state.you && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
+  if (!study || first < 0) return framed(w.guessMoves, "riddle", !state.you && missing());
   if (study.snapshot.match !== begun) [begun, ply, guesses] = [study.snapshot.match, first, new Map()];
   return framed(w.guessMoves, "riddle", shown(study));
 }

@@ -12,7 +12,7 @@ import { button, h, joined, panel, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
-import { guessScreen } from "./guess.js";
+import { guessScreen, missing } from "./guess.js";
 import { f, many, w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
@@ -51,7 +51,7 @@ export function puzzleScreen(): Tree {
   const known = puzzleNow();
   fetchMistakes(state.puzzle); // not where its message is heard: it may arrive before this code
   if (known && known !== counted) count(known);
-  return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
+  return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && missing());
 }
 
 /** A mistake that the server asks; otherwise the puzzle of the address: from the server, or from what the page has. */
