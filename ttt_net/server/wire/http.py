@@ -326,6 +326,8 @@ def answer_http(
     no Origin. `preview` is the requested invitation, or None. `nodes` are the addresses of a cluster: a page of one of
     them may connect to all. `made` is what the server has made for this request, in place of a file.
     """
+    if len(request.headers.get_all("Host")) > 1:  # which of them a proxy went by is unknown
+        return _respond(HTTPStatus.BAD_REQUEST, b"a request has one Host\n")
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
         response = _answer_plain(request, preview, own, made, is_closed=is_closed, is_ready=is_ready)
