@@ -260,7 +260,11 @@ class Place(Server):
 
     def expect_broken_links(self) -> None:
         """Let browsers complain, in any of their words, of a server that is gone or a link that is cut."""
-        self._expected += ["WebSocket connection to", *(f"net::ERR_{what}" for what in BROKEN)]
+        self._expected += [
+            "WebSocket connection to",
+            "WebSocket is already in CLOSING",
+            *(f"net::ERR_{what}" for what in BROKEN),
+        ]
 
     def check(self) -> None:
         """Fail if a browser complained: of a fault, a breach of the content policy, or a request to elsewhere."""
