@@ -223,7 +223,7 @@ ELO = {
     "tictactoe3d": (0, 90, 135, 160, 230, 265, 300, 345),
     "qubic": (0, 115, 245, 345, 415, 605, 800, 975),
     "scorefour": (0, 160, 320, 405, 495, 610, 760, 860),
-    "ultimate": (0, 140, 265, 390, 475, 480, 670, 880),
+    "ultimate": (0, 135, 265, 365, 515, 620, 735, 845),
 }
 """By game the Elo points of each level of our bots above level 1, from ladders of the arena; see docs/strategies.md."""
 
