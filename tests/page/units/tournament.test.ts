@@ -39,6 +39,18 @@ test("a link with the code of a tournament enters it and shows it", async () => 
   assert.equal(page.of("attend").length, 1);
 });
 
+test("a visitor who follows the address of a tournament is invited, and sees it once they are in", async () => {
+  const page = await WholePage.open({}, "/#t=BCDFG");
+  pages.push(page);
+  await page.until("h1", "You are invited");
+  assert.equal(document.querySelectorAll(".cell").length, 0);
+  await page.press("Play as a guest");
+  await page.greeted(1);
+  await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "guest-blue-fox", guest: true }, matches: [], features: ["tournaments"] }, FRIDAY);
+  await page.until("main", "Friday");
+  assert.equal(page.of("attend").length, 1);
+});
+
 test("in a tournament of guests, somebody with a name plays as a guest of this tab, and keeps the name elsewhere", async () => {
   const page = await WholePage.open({ token: "ann" }, "/#t=BCDFG", true);
   pages.push(page);

@@ -42,9 +42,10 @@ function trouble(): string {
   return ban ? decided(ban) : parted ? (troubles[parted.code] ?? sentence(parted.message)) : "";
 }
 
-/** The first screen: a board that is playable immediately, and a name for playing others. */
+/** The first screen: a board that is playable immediately, and a name for playing others. A link asks only for a name. */
 export function nameScreen(): Tree {
-  const { kind } = place();
+  const at = place().kind;
+  const kind = at === "t" ? "j" : at; // a tournament invites too
   const isFirst = ui.isBeginning || (kind !== "j" && kind !== "m");
   return h(
     "main.welcome",
