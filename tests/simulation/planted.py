@@ -20,6 +20,7 @@ from tests.simulation import peer
 from tests.simulation.__main__ import failure_of, swarm_of
 from tests.simulation.ledgers import failure_among_ledgers
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
@@ -536,6 +537,11 @@ _OF_TOURNAMENTS = (
 ONLY_WITH: dict[str, dict[str, Any]] = {
     "an unknown outcome that is told as a refusal": {"faults": ("full",)},
     "a snapshot that is stored before its segments": {"faults": ("trim",)},
+    "a match about to begin that is not counted": {
+        "requests": ("seek", "accept", "challenge", "answer"),
+        "is_strict": True,
+    },
+    "a flag that every node lets fall": {"times": (TimeControl(1_000),)},
     "an invitation that ends by the time of play": {
         "requests": ("seek", "resign", "invite", "join"),
         "faults": ("set_clock",),
