@@ -158,11 +158,9 @@ def _faults_of_one(server: "SimulatedServer", seek: Seek, other: int, pairing: P
 
 
 def may_play(server: "SimulatedServer", seek: Seek) -> bool:
-    """Tell whether a person who seeks is still there, and may have one more match."""
+    """Tell whether a person who seeks may have one more match."""
     services = server.hub.services
     session = services.players.sessions[seek.player]
-    if not session.connection.is_open:  # they have said goodbye
-        return False
     busy = len(session.live) + services.players.starting[seek.player]
     is_bot = session.places is not None or seek.is_bot
     return services.shutdown.lets_begin and not is_bot and busy < services.limits.max_live_matches

@@ -245,15 +245,20 @@ class Hub:
         """Count the flood against the address."""
         self.limiter.flooded(connection)
 
+    def closing(self, connection: Connection) -> None:
+        """End the session, so that nobody is paired with a player who is leaving."""
+        session = connection.session
+        if isinstance(session, Session):
+            self._history.left(session)
+            self.tournaments.left(session)
+            self.sessions.end(session)
+            connection.session = None
+
     def closed(self, connection: Connection) -> None:
         """Release the connection and its session."""
         self.services.connections.pop(connection, None)
         self.limiter.leave(connection)
-        if isinstance(connection.session, Session):
-            self._history.left(connection.session)
-            self.tournaments.left(connection.session)
-            self.sessions.end(connection.session)
-            connection.session = None
+        self.closing(connection)
         if self.services.shutdown.is_draining and not self.services.connections:
             self.emptied.set()
 

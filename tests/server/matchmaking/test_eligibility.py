@@ -32,7 +32,6 @@ class Line:
     def __init__(self, address: str) -> None:
         self.address = address
         self.metered_as = None
-        self.is_open = True
 
 
 def between(*addresses: str) -> Eligibility:
@@ -220,7 +219,7 @@ def test_bots_have_the_places_of_a_bot_that_are_not_for_people(places: int, rese
                 house.deliver()
 
 
-async def test_nobody_is_paired_with_a_player_whose_connection_is_closing(tmp_path: Path) -> None:
+async def test_a_player_who_said_goodbye_cannot_be_found_though_the_socket_is_open(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.raw()
         await ann.hello("Ann")
@@ -228,5 +227,7 @@ async def test_nobody_is_paired_with_a_player_whose_connection_is_closing(tmp_pa
         await ann.hear("ok")
         connection = server.connection_of("Ann")
         await ann.send(client_frame(CLOSE, (1000).to_bytes(2, "big")))  # she does not close the socket yet
-        await until(lambda: not connection.is_open)
-        await server.pair("Bob", "Cleo")
+        await until(lambda: connection.session is None)
+        assert connection in server.connections
+        bob, _, _ = await server.pair("Bob", "Cleo")
+        assert await bob.refused("challenge", name="Ann", game="tictactoe") == "unknown_player"

@@ -118,10 +118,7 @@ class Room:
     def enter(self, guest: Guest) -> None:
         players = self.services.players
         session = Session(
-            cast(
-                Any,
-                SimpleNamespace(is_open=True, metered_as=guest.address, address=guest.place, send=lambda told: None),
-            ),
+            cast(Any, SimpleNamespace(metered_as=guest.address, address=guest.place, send=lambda told: None)),
             guest.number,
             PlayerInfo(f"P{guest.number}", guest.label, guest.level),
             is_guest=guest.is_guest,

@@ -143,6 +143,9 @@ class Listener:
     def flooded(self, connection: Connection) -> None:
         raise AssertionError("nobody is too fast")
 
+    def closing(self, connection: Connection) -> None:
+        """Mind nobody's goodbye."""
+
     def closed(self, connection: Connection) -> None:
         """Mind nobody's going."""
 

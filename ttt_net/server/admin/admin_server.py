@@ -199,6 +199,9 @@ class AdminServer:
     def flooded(self, connection: Connection) -> None:
         """Do nothing: the connection of a flooding admin is closed, and may come back."""
 
+    def closing(self, connection: Connection) -> None:
+        """Do nothing until the socket is closed."""
+
     def closed(self, connection: Connection) -> None:
         """Release the connection."""
         self._connections.pop(connection, None)

@@ -158,11 +158,8 @@ class Eligibility:
         """Tell whether two players may play the match that both seek."""
         if self._services.aborts.are_apart(one.player, other.player, self._services.now_ms()):
             return False
-        players = self._services.players
-        if players.have_blocked(one.player, other.player):
+        if self._services.players.have_blocked(one.player, other.player):
             return False
-        if not all(players.sessions[each.player].connection.is_open for each in (one, other)):
-            return False  # one has said goodbye, and the end of their connection is on its way
         is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)
         if is_rated and (one.or_casual or other.or_casual) and one.is_bot != other.is_bot:
             return False  # one wants a rated match, which the other wants only with its own kind

@@ -88,6 +88,9 @@ class ConnectionOwner(Interface):
     def flooded(self, connection: "Connection") -> None:
         """Count a flood, for which the connection is about to be closed."""
 
+    def closing(self, connection: "Connection") -> None:
+        """End the session of a connection that has begun to close, although its socket may stay for a while."""
+
     def closed(self, connection: "Connection") -> None:
         """Remove a closed connection."""
 
@@ -733,7 +736,9 @@ class Connection(Reader):
 
     def _begin_to_close(self) -> None:
         self.is_open = False
-        self._closing_since_s = self._closing_since_s or self._loop.time()
+        if self._closing_since_s is None:
+            self._closing_since_s = self._loop.time()
+            self._loop.call_soon(self._owner.closing, self)  # later: the owner may be sending to its whole audience
 
 
 def _forget_way_of(error: BaseException | None) -> None:
