@@ -274,7 +274,7 @@ def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms 
 
 
 def _bounds(meta: Meta) -> str:
-    if meta.ge is not None and meta.le is not None:
+    if meta.ge is not None and meta.le is not None and meta.ge > -wire.MAX_NUMBER:
         return f" ({meta.ge:,}–{meta.le:,})"
     return "" if meta.max_length is None else f" (≤ {meta.max_length})"
 

@@ -1,6 +1,7 @@
-"""Sanitize text of strangers, when it arrives and again when it is drawn; measure and compare texts; format counts."""
+"""Sanitize text of strangers, when it arrives and again when it is drawn; measure, compare and format."""
 
 import unicodedata
+from datetime import UTC, datetime
 from functools import lru_cache
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -72,6 +73,14 @@ def _cut(text: str, max_cells: int) -> str:
 def counted(number: int, one: str, more: str = "") -> str:
     """Return a number with its noun: `1 fact`, `2,000 facts`; `more` is an irregular plural."""
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
+def date_of(at_ms: int, form: str = "%Y-%m-%d") -> str:
+    """Return a time of a stranger in UTC, by default its day; a dash for an impossible one."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+    except (OverflowError, OSError, ValueError):
+        return "-"
 
 
 def name_key(name: str) -> str:

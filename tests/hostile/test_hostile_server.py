@@ -2,7 +2,10 @@
 
 import asyncio
 import copy
+import datetime
+import functools
 import json
+import operator
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, cast
@@ -20,10 +23,13 @@ from tests.client.samples import (
     BLITZ,
     CHALLENGED,
     HISTORY,
+    KING,
     LEADERS,
     LIVE,
+    OPENED,
     PLAYERS,
     PROFILE,
+    RUNNING,
     SEEKS,
     SUGGESTION,
     layered,
@@ -36,26 +42,56 @@ from tests.client.samples import (
 )
 from tests.patience import PATIENCE_S
 from tests.sdk.linked import Client, client_of
+from ttt_net.client import display as commands
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.display import Command
+from ttt_net.client.display import Command, Page
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.lines.line_renderer import BoardRenderer, ScreenReader
+from ttt_net.client.screens.registry import SCREENS
+from ttt_net.client.screens.replay_screen import STEP_THROUGH
 from ttt_net.errors import Closing, Refusal
+from ttt_net.matches.description import describe_puzzle, describe_rules
 from ttt_net.messages import (
+    MAX_NUMBER,
+    Adjourned,
+    AnalysedMove,
+    AnalysisReply,
     AnyServerMessage,
+    AwayInfo,
+    BlockList,
     Chatted,
+    ClockInfo,
     Ended,
+    ExplanationInfo,
     HelloRequest,
+    HintReply,
     InvitationReply,
+    ListedTournament,
+    MatchLesson,
+    MistakeList,
+    Notice,
     Offered,
+    OwnMistake,
+    OwnPuzzle,
     PlayerInfo,
     PlayerRenamed,
+    Presence,
+    PuzzleRequest,
+    Rated,
+    RatingChange,
+    RecordReply,
+    Refused,
     Rematched,
     ReplayReply,
     Request,
     Restarting,
+    Sanctioned,
     SeekRequest,
+    StudyReply,
+    ThreatRow,
+    Tookback,
+    TournamentList,
     decode_request,
     decode_server_message,
     encode,
@@ -74,17 +110,22 @@ EVIL = (
     "\u202eDENWP\u2066\u200b\ufeff\n\r\t[bold]PWNED[/]:boom:\x00"
 )
 """A title, the clipboard, a cleared screen, colours in seven and eight bits, reversed reading, markup, line ends."""
+NUMBERS = (MAX_NUMBER, -MAX_NUMBER, -1, 10**400)
 VALUES: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(
         [
             *(EVIL, EVIL * 50, "", "m1", "mnk:999999x999999,3", "connect4", "X" * 5_000, "line", "win"),
-            *(None, True, -1, 0, 1, 2, 9, 41, 10**6, 2**53, -(2**53), 10**30, 0.5, 1e308),
+            *(None, True, *NUMBERS, 0, 1, 2, 9, 41, 10**6, 0.5, 1e308),
             *([], {}, [[]], [0], [EVIL], [None, None], list(range(300)), {"name": EVIL}),
         ]
     ),
     st.integers(-5, 70),
     st.text(max_size=30),
 )
+DAY = datetime.date(2027, 4, 15)
+WHY = ExplanationInfo("win", ["b2"], 1, ["a1"], 0, ThreatRow(2, run=True, open=True, cells=[1, 2]), 3)
+JUDGED = [AnalysedMove(1, 4, -1, ["b2"], turning=True, score=0.5, more=1, text="?", why=WHY, keeping=["b2"])]
+STUDIED = msgspec.structs.replace(snapshot("tictactoe", [4], you=None), match="study-3")
 TOLD: list[AnyServerMessage] = [
     welcome("m1"),
     snapshot("tictactoe", [4, 0]),
@@ -111,6 +152,26 @@ TOLD: list[AnyServerMessage] = [
     LEADERS,
     Chatted("m1", "players", BEN, "hello"),
     InvitationReply("K7QMX2", "connect4", 600_000, BLITZ),
+    Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=True, claim_in_ms=1_000)),
+    Tookback("m1", 9, 0, 0, 0, position=position_after("tictactoe", [])),
+    Adjourned("m1", 9, 0, 1, ClockInfo((1_000, 2_000), 0)),
+    Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, provisional=True))),
+    HintReply("m1", 2, "move", [8], "Take the corner.", WHY),
+    AnalysisReply("m1", JUDGED, exact=True, lesson=MatchLesson(1, 0, ["b2"], "Move 1: ...", WHY, ["b2"])),
+    StudyReply(3, 20, 0, STUDIED, [position_after("tictactoe", [4][:ply]) for ply in range(2)], JUDGED),
+    describe_puzzle(PuzzleRequest(0), DAY),
+    MistakeList("2027-04-15", [OwnMistake(OwnPuzzle("tictactoe", [2], [8, 0, 5, 1]), "Take c3.")], 21, 1),
+    describe_rules("connect4"),
+    describe_rules("ultimate"),
+    BlockList(["Ben"], ["Dan"], everybody=True),
+    RecordReply("m1", "a record"),
+    TournamentList(1, [ListedTournament("BCDFG", "Friday", "swiss", "connect4", BLITZ, "open", 0, 5, 4)]),
+    OPENED,
+    RUNNING,
+    KING,
+    Notice("Friday!", 5_000),
+    Sanctioned("mute", 5_000, "shouting"),
+    Refused(2, "too_fast", "later", 5_000),
     ReplayReply("m1", 0, [position_after("connect4", [38, 31][:ply]) for ply in range(3)], 2),
     Restarting(50),
     ok(1),
@@ -177,6 +238,55 @@ LIES = st.lists(
 )
 
 
+ABOUT = {"tournament": "BCDFG", "rules": "connect4"}
+"""The subjects of pages that show only replies about them."""
+
+
+def at_screen(name: str) -> tuple[ClientSession, ClientController]:
+    """Return a client whose screen waits for the replies that it shows."""
+    session = ClientSession("Ann", None)
+    session.opened()
+    seek = SeekRequest(0, ["tictactoe"])
+    controller = ClientController(cast(ClientConnection, Mute(session)), seek, "localhost:8765", has_lobby=True)
+    ended = snapshot("tictactoe", [4, 0, 2, 1, 6]) if name == "replay" else snapshot("tictactoe", [4, 0])
+    for message in (welcome(features=["analyse", "study", "puzzle", "hint", "tournaments"]), ended):
+        for event in session.heard(message).tell:
+            controller.hear(event, 0)
+    if name == "replay":
+        controller.do(STEP_THROUGH.command)
+    else:
+        controller.do(commands.Open(Page(name, about=ABOUT.get(name, ""))))
+    return session, controller
+
+
+SEEN = [
+    (name, number)
+    for name, screen in SCREENS.items()
+    for number, message in enumerate(TOLD)
+    if isinstance(message, ReplayReply if name == "replay" else screen.replies)
+]
+
+
+@pytest.mark.parametrize("name", dict(SEEN))
+def test_every_screen_draws_evil_texts_and_impossible_numbers(name: str) -> None:
+    for number in (number for screen, number in SEEN if screen == name):
+        told = PLAIN[number]
+        for place, path in enumerate(places(told)):
+            was = functools.reduce(operator.getitem, path, told)
+            is_further = any(isinstance(step, int) and step > 0 for step in path)  # as the first of its list
+            if is_further or isinstance(was, dict | list | bool):
+                continue
+            for value in (EVIL,) if isinstance(was, str) else NUMBERS:
+                try:
+                    message = decode_server_message(json.dumps(lie(told, place, value)))
+                except Refusal:
+                    continue
+                session, controller = at_screen(name)
+                for event in session.heard(message).tell:
+                    controller.hear(event, 0)
+                check_text(draw(controller.display, (100, 30), 0, BOXES).plain)
+
+
 @settings(max_examples=50)
 @given(LIES)
 def test_any_server_message_is_drawn_without_errors_or_side_effects(lies: list[Any]) -> None:
@@ -189,8 +299,8 @@ def test_any_server_message_is_drawn_without_errors_or_side_effects(lies: list[A
     for number, (which, where, value, do) in enumerate([(0, 0, None, None), *lies]):
         told = truth[number] if number < 1 else lie(PLAIN[which], where, value)
         try:
-            message = decode_server_message(msgspec.json.encode(told))
-        except (Refusal, ValueError, OverflowError):
+            message = decode_server_message(json.dumps(told))
+        except Refusal:
             continue
         for event in dialogue.heard(message).tell:
             table.hear(event, number * 100)
@@ -237,8 +347,8 @@ async def lied_to(lies: list[Any]) -> list[str]:
     for number, (which, where, value, _) in enumerate([(0, 0, None, None), *lies]):
         told = truth if number == 0 else lie(PLAIN[which], where, value)
         try:
-            message = decode_server_message(msgspec.json.encode(told))
-        except (Refusal, ValueError, OverflowError):
+            message = decode_server_message(json.dumps(told))
+        except Refusal:
             continue
         for event in session.heard(message).tell:
             inbox.put_nowait(event)

@@ -26,7 +26,7 @@ from ttt_net.sdk import identity
 from ttt_net.sdk.client import Client, DisconnectedError, Reply, connect
 from ttt_net.sdk.client_connection import ReconnectLimits
 from ttt_net.sdk.received import Farewell, Parting
-from ttt_net.text import clean, name_key
+from ttt_net.text import clean, date_of, name_key
 
 PIPE_WIDTH = 500
 """The width in a pipe, where no table is cut."""
@@ -71,7 +71,7 @@ def lines_of(told: Told, options: Options, inquiry: Inquiry) -> list[str]:
 
 
 def _print_profile(console: Console, told: messages.ProfileReply) -> None:
-    since = datetime.fromtimestamp(told.since_ms / 1000, UTC).date().isoformat()
+    since = date_of(told.since_ms)
     presence = "here now" if told.online else "not here now"
     _say(console, f"{_name(told.player)}: known since {since}, {presence}", "bold")
     _say(console, f"won {told.won}, drawn {told.drawn}, lost {told.lost}")
@@ -110,7 +110,7 @@ def _print_history(console: Console, told: messages.HistoryReply, options: Optio
     _say(console, f"finished matches of {_name(told.player)}, page {inquiry.page}", "bold")
     rows = [
         (
-            datetime.fromtimestamp(each.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M"),
+            date_of(each.at_ms, "%Y-%m-%d %H:%M"),
             clean(each.game, 40),
             _name(each.players[0]),
             _name(each.players[1]),

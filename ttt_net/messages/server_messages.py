@@ -23,6 +23,7 @@ from ttt_net.messages.types import (
     ListedTournament,
     LiveMatch,
     MatchLesson,
+    Number,
     OfferInfo,
     OfferKind,
     OutcomeInfo,
@@ -57,8 +58,8 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     match: str
-    seq: int
-    at_ms: int
+    seq: Number
+    at_ms: Number
     game: str
     players: tuple[PlayerInfo, PlayerInfo]
     time: TimeControl | None = None
@@ -69,7 +70,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
     code: str | None = None
     start: str | None = None
     tournament: TournamentPlace | None = None
-    rules: int = 1
+    rules: Number = 1
 
 
 class Played(ServerMessage, frozen=True, omit_defaults=True):
@@ -79,12 +80,12 @@ class Played(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     match: str
-    seq: int
-    at_ms: int
-    side: int
-    ply: int
-    move: int
-    refunded_ms: int = 0
+    seq: Number
+    at_ms: Number
+    side: Number
+    ply: Number
+    move: Number
+    refunded_ms: Number = 0
     clock: ClockInfo | None = None
     position: Position | None = None
 
@@ -93,10 +94,10 @@ class Tookback(ServerMessage, frozen=True, omit_defaults=True):
     """Event: moves were taken back for `side`, to `ply` moves. `position` is always sent."""
 
     match: str
-    seq: int
-    at_ms: int
-    side: int
-    ply: int
+    seq: Number
+    at_ms: Number
+    side: Number
+    ply: Number
     clock: ClockInfo | None = None
     position: Position | None = None
 
@@ -105,9 +106,9 @@ class Offered(ServerMessage, frozen=True):
     """Event: `side` makes an offer. Accept or decline it by its `seq`. A move ends all offers."""
 
     match: str
-    seq: int
-    at_ms: int
-    side: int
+    seq: Number
+    at_ms: Number
+    side: Number
     kind: OfferKind
 
 
@@ -115,9 +116,9 @@ class Declined(ServerMessage, frozen=True):
     """Event: `side` declined the offer, or withdrew its own."""
 
     match: str
-    seq: int
-    at_ms: int
-    side: int
+    seq: Number
+    at_ms: Number
+    side: Number
     kind: OfferKind
 
 
@@ -125,9 +126,9 @@ class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
     """Event: `side` adjourned the match, because the opponent is away. It continues when both are here."""
 
     match: str
-    seq: int
-    at_ms: int
-    side: int
+    seq: Number
+    at_ms: Number
+    side: Number
     clock: ClockInfo | None = None
 
 
@@ -138,9 +139,9 @@ class Ended(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     match: str
-    seq: int
-    at_ms: int
-    winner: int | None
+    seq: Number
+    at_ms: Number
+    winner: Number | None
     reason: str
     clock: ClockInfo | None = None
     fault: str | None = None
@@ -150,8 +151,8 @@ class Rematched(ServerMessage, frozen=True):
     """Event: the series continues in match `next`, with the sides swapped."""
 
     match: str
-    seq: int
-    at_ms: int
+    seq: Number
+    at_ms: Number
     next: str
 
 
@@ -162,16 +163,16 @@ MatchEvent = Started | Played | Tookback | Offered | Declined | Adjourned | Ende
 class Ok(ServerMessage, frozen=True):
     """Your request `id` was carried out. Resulting events follow."""
 
-    id: int
+    id: Number
 
 
 class Refused(ServerMessage, frozen=True, omit_defaults=True):
     """Your request `id` was not carried out, and nothing has changed. `id` is null if it was unreadable."""
 
-    id: int | None
+    id: Number | None
     code: str
     message: str
-    retry_after_ms: int | None = None
+    retry_after_ms: Number | None = None
 
 
 class Welcome(ServerMessage, frozen=True, omit_defaults=True):
@@ -190,7 +191,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     other packages.
     """
 
-    protocol: int
+    protocol: Number
     server: str
     you: PlayerInfo
     matches: list[str]
@@ -212,21 +213,21 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     match: str
-    seq: int
+    seq: Number
     game: GameInfo
     players: tuple[PlayerInfo, PlayerInfo]
     present: tuple[bool, bool]
-    moves: list[int]
+    moves: list[Number]
     position: Position
     offers: list[OfferInfo]
-    you: int | None = None
-    last: int | None = None
+    you: Number | None = None
+    last: Number | None = None
     time: TimeControl | None = None
     clock: ClockInfo | None = None
     outcome: OutcomeInfo | None = None
     adjourned: bool = False
     private: bool = False
-    watchers: int = 0
+    watchers: Number = 0
     away: AwayInfo | None = None
     previous: str | None = None
     next: str | None = None
@@ -241,7 +242,7 @@ class Presence(ServerMessage, frozen=True, omit_defaults=True):
     """The player of `side` came or left; `away` says how."""
 
     match: str
-    side: int
+    side: Number
     online: bool
     away: AwayInfo | None = None
 
@@ -250,7 +251,7 @@ class PlayerRenamed(ServerMessage, frozen=True):
     """The player of `side` is now called `name`, "deleted" after `forget`."""
 
     match: str
-    side: int
+    side: Number
     name: str
 
 
@@ -258,7 +259,7 @@ class Watching(ServerMessage, frozen=True):
     """The number of watchers of the match."""
 
     match: str
-    watchers: int
+    watchers: Number
 
 
 class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
@@ -274,11 +275,11 @@ class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
 class Challenged(ServerMessage, frozen=True, omit_defaults=True):
     """A player challenges you: send `answer` before it expires. The challenger receives it too."""
 
-    challenge: int
+    challenge: Number
     by: PlayerInfo
     to: PlayerInfo
     game: str
-    expires_in_ms: int
+    expires_in_ms: Number
     time: TimeControl | None = None
     rated: bool = False
     level: Level | None = None
@@ -288,13 +289,13 @@ class Challenged(ServerMessage, frozen=True, omit_defaults=True):
 class ChallengeAccepted(ServerMessage, frozen=True):
     """A challenge was accepted; the `snapshot` of its match follows. Both players receive it."""
 
-    challenge: int
+    challenge: Number
 
 
 class ChallengeOver(ServerMessage, frozen=True):
     """A challenge has ended without a match: declined with a reason, expired, or one of the players left."""
 
-    challenge: int
+    challenge: Number
     reason: ChallengeEnd
 
 
@@ -303,21 +304,21 @@ class InvitationReply(ServerMessage, frozen=True, omit_defaults=True, tag="invit
 
     code: str
     game: str
-    expires_in_ms: int
+    expires_in_ms: Number
     time: TimeControl | None = None
 
 
 class SeekList(ServerMessage, frozen=True, tag="seeks"):
     """The open seeks: the oldest 100 of `count`."""
 
-    count: int
+    count: Number
     seeks: list[SeekInfo]
 
 
 class LiveList(ServerMessage, frozen=True, tag="live"):
     """The live public matches: the featured one and the most watched, 50 of `count`."""
 
-    count: int
+    count: Number
     matches: list[LiveMatch]
 
 
@@ -328,7 +329,7 @@ class PlayerList(ServerMessage, frozen=True, tag="players"):
     can challenge any connected player, listed or not.
     """
 
-    online: int
+    online: Number
     players: list[ListedPlayer]
 
 
@@ -353,11 +354,11 @@ class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     """
 
     player: PlayerInfo
-    since_ms: int
+    since_ms: Number
     online: bool
-    won: int
-    drawn: int
-    lost: int
+    won: Number
+    drawn: Number
+    lost: Number
     ratings: list[RatingInfo]
     against: HeadToHead | None
     live: list[str]
@@ -378,10 +379,10 @@ class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
 
     game: str
     speed: Speed
-    page: int
-    pages: int
+    page: Number
+    pages: Number
     leaders: list[Leader]
-    you: int | None
+    you: Number | None
 
 
 class RulesReply(ServerMessage, frozen=True, tag="rules"):
@@ -403,9 +404,9 @@ class ReplayReply(ServerMessage, frozen=True, tag="replay", omit_defaults=True):
     """
 
     match: str
-    ply: int
+    ply: Number
     positions: list[Position]
-    last: int
+    last: Number
     starts: list[str] = []  # noqa: RUF012 - a Struct: each gets a list of its own
 
 
@@ -430,9 +431,9 @@ class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
     """
 
     match: str
-    ply: int
+    ply: Number
     kind: HintKind
-    moves: list[int] = []  # noqa: RUF012 - a Struct: each gets a list of its own
+    moves: list[Number] = []  # noqa: RUF012 - a Struct: each gets a list of its own
     text: str = ""
     why: ExplanationInfo | None = None
 
@@ -452,16 +453,16 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     position: Position
     start: str
     kind: PuzzleKind
-    plies: int
-    grade: int
-    move: int | None = None
+    plies: Number
+    grade: Number
+    move: Number | None = None
     right: bool | None = None
-    solution: int | None = None
+    solution: Number | None = None
     text: str = ""
     why: ExplanationInfo | None = None
     own: OwnPuzzle | None = None
-    ply: int = 0
-    last: int | None = None
+    ply: Number = 0
+    last: Number | None = None
 
 
 class MistakeList(ServerMessage, frozen=True, tag="mistakes"):
@@ -469,8 +470,8 @@ class MistakeList(ServerMessage, frozen=True, tag="mistakes"):
 
     day: str
     mistakes: list[OwnMistake]
-    count: int
-    page: int
+    count: Number
+    page: Number
 
 
 class StudyReply(ServerMessage, frozen=True, tag="study", omit_defaults=True):
@@ -480,8 +481,8 @@ class StudyReply(ServerMessage, frozen=True, tag="study", omit_defaults=True):
     an `analysis` does; their `keeping` is complete.
     """
 
-    number: int
-    count: int
+    number: Number
+    count: Number
     side: Side
     snapshot: Snapshot
     positions: list[Position]
@@ -506,7 +507,7 @@ class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
 class TournamentList(ServerMessage, frozen=True, tag="tournaments"):
     """Open and running tournaments, newest first, then recently ended ones: 50 of `count`."""
 
-    count: int
+    count: Number
     tournaments: list[ListedTournament]
 
 
@@ -523,30 +524,30 @@ class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_default
     """
 
     tournament: str
-    seq: int
+    seq: Number
     name: str
     kind: TournamentKind
     game: str
     time: TimeControl
     state: TournamentState
-    round: int
-    rounds: int
-    players: int
-    page: int
-    pages: int
+    round: Number
+    rounds: Number
+    players: Number
+    page: Number
+    pages: Number
     tie_breaks: list[str]
     standings: list[TournamentStanding]
     boards: list[TournamentBoard]
-    open_boards: int
+    open_boards: Number
     organiser: str | None = None
     rated: bool = False
     private: bool = False
     ended: str | None = None
-    starts_in_ms: int | None = None
-    next_in_ms: int | None = None
-    ends_in_ms: int | None = None
+    starts_in_ms: Number | None = None
+    next_in_ms: Number | None = None
+    ends_in_ms: Number | None = None
     waiting: list[str] | None = None
-    full: int | None = None
+    full: Number | None = None
     anonymous: bool = False
 
 
@@ -562,7 +563,7 @@ class Suggestion(ServerMessage, frozen=True):
 class Restarting(ServerMessage, frozen=True):
     """The server is about to close; matches are kept. Reconnect after `retry_after_ms` and resume."""
 
-    retry_after_ms: int
+    retry_after_ms: Number
 
 
 class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
@@ -573,7 +574,7 @@ class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     act: SanctionAct
-    ends_in_ms: int | None = None
+    ends_in_ms: Number | None = None
     reason: str = ""
     lifted: bool = False
 
@@ -585,7 +586,7 @@ class Notice(ServerMessage, frozen=True, omit_defaults=True):
     """
 
     text: str
-    restart_in_ms: int | None = None
+    restart_in_ms: Number | None = None
 
 
 AnyServerMessage = (

@@ -23,8 +23,11 @@ LEARNED = len(RETURNS) + 1
 """How many times in a row a mistake is solved until it is learned, and returns no more."""
 UNSCORED: tuple[float, float] = (0, 0)
 """The score of a new series. One shared object: msgspec omits a tuple only if it *is* the default."""
+MAX_NUMBER = 2**53 - 1
+"""The largest integer that every language reads exactly from JSON."""
 
-RequestId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Number = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+RequestId = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
 Seq = Annotated[int, Meta(ge=0, le=1_000_000)]
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
@@ -40,7 +43,7 @@ Level = Annotated[int, Meta(ge=1, le=8)]
 Rating = Annotated[int, Meta(ge=0, le=5000)]
 Places = Annotated[int, Meta(ge=0, le=20)]
 ChatText = Annotated[str, Meta(max_length=560)]
-SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+SeekNumber = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
 Room = Literal["players", "watchers"]
@@ -107,9 +110,9 @@ class GeometryInfo(Struct, frozen=True, omit_defaults=True):
     player owns an edge (`top`, `bottom`, `left`, `right`).
     """
 
-    runs: list[tuple[int, int, int, int]]
+    runs: list[tuple[Number, Number, Number, Number]]
     cell: str = "square"
-    step: int = 1
+    step: Number = 1
     edges: dict[str, str] = {}
 
 
@@ -138,11 +141,11 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     name: str
     title: str
     rule: str
-    shape: list[int]
+    shape: list[Number]
     gravity: bool
-    move_cells: list[int]
+    move_cells: list[Number]
     move_names: list[str]
-    block: list[int] | None = None
+    block: list[Number] | None = None
     geometry: GeometryInfo | None = None
     pieces: list[PieceInfo] | None = None
     endings: dict[str, str] | None = None
@@ -156,7 +159,7 @@ class NoteInfo(Struct, frozen=True, omit_defaults=True):
     """
 
     kind: str
-    cells: list[int] = []
+    cells: list[Number] = []
     text: str = ""
 
 
@@ -164,15 +167,15 @@ class CounterInfo(Struct, frozen=True, omit_defaults=True):
     """A number to show beside the board, such as captured pairs, of a `side` or of both (null). `goal` wins."""
 
     name: str
-    value: int
-    goal: int | None = None
-    side: int | None = None
+    value: Number
+    goal: Number | None = None
+    side: Number | None = None
 
 
 class TargetInfo(Struct, frozen=True):
     """The small board of the next move: its number from 1, row by row, and its place in words."""
 
-    board: int
+    board: Number
     name: str
 
 
@@ -187,17 +190,17 @@ class Position(Struct, frozen=True, omit_defaults=True):
     next move. `takeover` is the legal move that takes over the first move.
     """
 
-    ply: int
+    ply: Number
     board: str
-    to_move: int | None
-    legal: list[int]
-    line: list[int]
+    to_move: Number | None
+    legal: list[Number]
+    line: list[Number]
     marks: tuple[str, str]
     blocks: str = ""
-    line_by: int | None = None
-    vanishing: int | None = None
+    line_by: Number | None = None
+    vanishing: Number | None = None
     target: TargetInfo | None = None
-    takeover: int | None = None
+    takeover: Number | None = None
     notes: list[NoteInfo] | None = None
     counters: list[CounterInfo] | None = None
 
@@ -263,14 +266,14 @@ def _day_after(day: str, days: int) -> str:
 class ClockInfo(Struct, frozen=True):
     """The time left to each side when this was sent, and the side whose clock runs."""
 
-    remaining_ms: tuple[int, int]
-    running: int | None
+    remaining_ms: tuple[Number, Number]
+    running: Number | None
 
 
 class OutcomeInfo(Struct, frozen=True, omit_defaults=True):
     """The winner (null: nobody) and the reason; `fault` as in `ended`."""
 
-    winner: int | None
+    winner: Number | None
     reason: str
     fault: str | None = None
 
@@ -278,17 +281,17 @@ class OutcomeInfo(Struct, frozen=True, omit_defaults=True):
 class OfferInfo(Struct, frozen=True):
     """An open offer. `seq` is its number for `agree` and `decline`."""
 
-    side: int
+    side: Number
     kind: OfferKind
-    seq: int = 0
+    seq: Number = 0
 
 
 class AwayInfo(Struct, frozen=True):
     """An absent player: whether they left on purpose, and when the opponent may `claim`."""
 
-    side: int
+    side: Number
     on_purpose: bool
-    claim_in_ms: int
+    claim_in_ms: Number
 
 
 class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
@@ -298,7 +301,7 @@ class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
 class SeekInfo(Struct, frozen=True, omit_defaults=True):
     """An open seek: send `accept` with its number. No `games` means any that your own seek names."""
 
-    seek: int
+    seek: Number
     by: PlayerInfo
     games: list[str]
     time: TimeControl | None = None
@@ -314,8 +317,8 @@ class TournamentPlace(Struct, frozen=True):
     """The place of a match: the code of its tournament, the round and the board."""
 
     tournament: str
-    round: int
-    board: int
+    round: Number
+    board: Number
 
 
 class ListedTournament(Struct, frozen=True, omit_defaults=True):
@@ -327,12 +330,12 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
     game: str
     time: TimeControl
     state: TournamentState
-    round: int
-    rounds: int
-    players: int
+    round: Number
+    rounds: Number
+    players: Number
     organiser: str | None = None
     rated: bool = False
-    starts_in_ms: int | None = None
+    starts_in_ms: Number | None = None
 
 
 class PlayedTournament(Struct, frozen=True, omit_defaults=True):
@@ -345,9 +348,9 @@ class PlayedTournament(Struct, frozen=True, omit_defaults=True):
     name: str
     kind: TournamentKind
     game: str
-    at_ms: int
-    place: int
-    players: int
+    at_ms: Number
+    place: Number
+    players: Number
     over: bool = True
     private: bool = False
 
@@ -358,12 +361,12 @@ class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     `gone`: they are not paired any more. `streak`: without rounds, how many matches they have won in a row.
     """
 
-    place: int
+    place: Number
     player: str
-    score: int
+    score: Number
     breaks: list[float] = []
     gone: bool = False
-    streak: int = 0
+    streak: Number = 0
 
 
 class TournamentBoard(Struct, frozen=True, omit_defaults=True):
@@ -373,7 +376,7 @@ class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     pairing has two matches, `legs` has the half points of both players from the finished ones.
     """
 
-    board: int
+    board: Number
     first: str
     second: str | None = None
     match: str | None = None
@@ -381,7 +384,7 @@ class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     corrected: bool = False
     forfeit: bool = False
     void: bool = False
-    legs: list[int] | None = None
+    legs: list[Number] | None = None
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
@@ -390,8 +393,8 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
     match: str
     game: str
     players: tuple[PlayerInfo, PlayerInfo]
-    ply: int
-    watchers: int
+    ply: Number
+    watchers: Number
     time: TimeControl | None = None
     rated: bool = False
     featured: bool = False
@@ -405,11 +408,11 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
 
     name: str
     bot: str | None = None
-    playing: int = 0
+    playing: Number = 0
     seeking: list[str] | None = None
     level: Level | None = None
-    places: int | None = None
-    free: int | None = None
+    places: Number | None = None
+    free: Number | None = None
     any_level: bool = False
     about: str | None = None
     rating: Rating | None = None
@@ -418,8 +421,8 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
 class RatingChange(Struct, frozen=True, omit_defaults=True):
     """A rating before and after a match; `provisional` while few matches back it."""
 
-    before: int
-    after: int
+    before: Number
+    after: Number
     provisional: bool = False
 
 
@@ -428,18 +431,18 @@ class RatingInfo(Struct, frozen=True, omit_defaults=True):
 
     game: str
     speed: Speed
-    rating: int
-    deviation: int
-    games: int
+    rating: Number
+    deviation: Number
+    games: Number
     provisional: bool = False
 
 
 class HeadToHead(Struct, frozen=True):
     """Your wins, draws and losses against a player in all games, without aborted matches."""
 
-    won: int
-    drawn: int
-    lost: int
+    won: Number
+    drawn: Number
+    lost: Number
 
 
 class FinishedMatch(Struct, frozen=True, omit_defaults=True):
@@ -447,11 +450,11 @@ class FinishedMatch(Struct, frozen=True, omit_defaults=True):
 
     match: str
     game: str
-    at_ms: int
+    at_ms: Number
     players: tuple[PlayerInfo, PlayerInfo]
-    winner: int | None
+    winner: Number | None
     reason: str
-    plies: int
+    plies: Number
     time: TimeControl | None = None
     rated: bool = False
     private: bool = False
@@ -460,10 +463,10 @@ class FinishedMatch(Struct, frozen=True, omit_defaults=True):
 class Leader(Struct, frozen=True):
     """A row of a leaderboard; settled ratings come before provisional ones."""
 
-    rank: int
+    rank: Number
     player: PlayerInfo
-    games: int
-    deviation: int
+    games: Number
+    deviation: Number
 
 
 class RuleExample(Struct, frozen=True, omit_defaults=True):
@@ -482,10 +485,10 @@ class RuleExample(Struct, frozen=True, omit_defaults=True):
 class ThreatRow(Struct, frozen=True, omit_defaults=True):
     """Marks in a line that a side could complete: adjacent ones `run`, and an `open` line continues at both ends."""
 
-    marks: int
+    marks: Number
     run: bool = False
     open: bool = False
-    cells: list[int] = []
+    cells: list[Number] = []
 
 
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
@@ -501,13 +504,13 @@ class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
 
     kind: str
     moves: list[str] = []
-    more: int = 0
+    more: Number = 0
     theirs: list[str] = []
-    more_theirs: int = 0
+    more_theirs: Number = 0
     row: ThreatRow | None = None
-    plies: int | None = None
+    plies: Number | None = None
     at_most: bool = False
-    instead: int | None = None
+    instead: Number | None = None
 
 
 class AnalysedMove(Struct, frozen=True, omit_defaults=True):
@@ -519,14 +522,14 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     `keeping` lists the moves that did not give the result away, if another is known to give it away.
     """
 
-    ply: int
-    move: int
-    value: int
+    ply: Number
+    move: Number
+    value: Number
     best: list[str]
     turning: bool = False
     score: float | None = None
-    side: int = 0
-    more: int = 0
+    side: Number = 0
+    more: Number = 0
     sign: str = ""
     text: str = ""
     why: ExplanationInfo | None = None
@@ -539,8 +542,8 @@ class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson", omit_defa
     `text` says what was wrong with it and what follows; `why` and `follows` have the parts.
     """
 
-    ply: int | None
-    side: int | None
+    ply: Number | None
+    side: Number | None
     better: list[str]
     text: str
     why: ExplanationInfo | None = None

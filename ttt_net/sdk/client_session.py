@@ -21,7 +21,16 @@ from msgspec.structs import replace
 import ttt_net
 from ttt_net import messages
 from ttt_net.errors import Code, Refusal
-from ttt_net.sdk.received import Answered, ConnectionEvent, Garbled, check_clock, check_played, check_snapshot
+from ttt_net.sdk.received import (
+    Answered,
+    ConnectionEvent,
+    Garbled,
+    check_clock,
+    check_played,
+    check_puzzle,
+    check_snapshot,
+    check_study,
+)
 
 MAX_PENDING = 64
 """The maximal number of unanswered requests; the session itself rejects more."""
@@ -277,8 +286,13 @@ class ClientSession:
                 return self._called_off(message)
             case _ if isinstance(message, messages.MatchEvent):
                 return self._happened(message)
+            case messages.PuzzleReply():
+                check_puzzle(message)
+            case messages.StudyReply():
+                check_study(message)
             case _:
-                return Reaction(tell=[message])
+                pass
+        return Reaction(tell=[message])
 
     def _called_off(self, notice: messages.Notice) -> Reaction:
         """Repeat requests that the server rejected because of a restart that was called off."""

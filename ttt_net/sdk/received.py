@@ -27,10 +27,12 @@ from ttt_net.messages import (
     PlayerRenamed,
     Position,
     Presence,
+    PuzzleReply,
     Refused,
     Rematched,
     Request,
     Snapshot,
+    StudyReply,
     Tookback,
 )
 
@@ -120,20 +122,42 @@ _SIDES = (0, 1)
 def check_snapshot(snapshot: Snapshot) -> None:
     """Raise `Refusal` if the numbers of a snapshot are inconsistent."""
     game = snapshot.game
-    cells = prod(game.shape) if 2 <= len(game.shape) <= 3 and min(game.shape) >= 1 else 0
-    _claim(0 < cells <= MAX_CELLS, f"shape {game.shape[:4]}")
-    _claim(len(game.move_cells) == len(game.move_names) <= MAX_MOVES, "moves without names, or too many")
-    _claim(all(-1 <= cell < cells for cell in game.move_cells), "a move outside the board")
+    check_game(game)
     _claim(all(0 <= move < len(game.move_cells) for move in snapshot.moves), "a move that the game does not have")
     _claim(snapshot.you in (None, *_SIDES), f"side {snapshot.you}")
     _claim(all(offer.side in _SIDES for offer in snapshot.offers), "an offer from nobody")
     _claim(snapshot.outcome is None or snapshot.outcome.winner in (None, *_SIDES), "a winner who does not play")
     _claim(snapshot.last is None or 0 <= snapshot.last < len(game.move_cells), "a last move that does not exist")
     _claim(snapshot.away is None or snapshot.away.side in _SIDES, "somebody away who does not play")
-    _claim(_is_block(game), f"blocks of {(game.block or [])[:4]}")
-    _claim(game.geometry is None or _is_geometry(game.geometry, cells), "a geometry of another board")
     check_clock(snapshot.clock)
     check_position(game, snapshot.position)
+
+
+def check_game(game: GameInfo) -> None:
+    """Raise `Refusal` if the board of a game is inconsistent, or too large."""
+    cells = prod(game.shape) if 2 <= len(game.shape) <= 3 and min(game.shape) >= 1 else 0
+    _claim(0 < cells <= MAX_CELLS, f"shape {game.shape[:4]}")
+    _claim(len(game.move_cells) == len(game.move_names) <= MAX_MOVES, "moves without names, or too many")
+    _claim(all(-1 <= cell < cells for cell in game.move_cells), "a move outside the board")
+    _claim(_is_block(game), f"blocks of {(game.block or [])[:4]}")
+    _claim(game.geometry is None or _is_geometry(game.geometry, cells), "a geometry of another board")
+
+
+def check_puzzle(puzzle: PuzzleReply) -> None:
+    """Raise `Refusal` if a puzzle has no such position or moves."""
+    check_game(puzzle.game)
+    check_position(puzzle.game, puzzle.position)
+    moves = len(puzzle.game.move_cells)
+    found = (puzzle.move, puzzle.solution, puzzle.last)
+    _claim(all(move is None or 0 <= move < moves for move in found), "a move that does not exist")
+    _claim(0 <= puzzle.plies <= MAX_MOVES and 0 <= puzzle.ply <= MAX_MOVES, "a puzzle without end")
+
+
+def check_study(study: StudyReply) -> None:
+    """Raise `Refusal` if a match for guessing moves is inconsistent."""
+    check_snapshot(study.snapshot)
+    for position in study.positions:
+        check_position(study.snapshot.game, position)
 
 
 def _is_block(game: GameInfo) -> bool:

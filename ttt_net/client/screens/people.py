@@ -32,7 +32,6 @@ from ttt_net.client.screens.screen import (
     Meaning,
     Row,
     Screen,
-    day,
     list_hints,
     page_before,
     section,
@@ -64,7 +63,7 @@ from ttt_net.messages import (
     Side,
     WatchRequest,
 )
-from ttt_net.text import clean, counted, name_key
+from ttt_net.text import clean, counted, date_of, name_key
 
 THANKS = "Thank you. The host and the moderators of this server can see it now."
 _REASONS: tuple[tuple[ReportReason, str], ...] = (
@@ -142,14 +141,10 @@ def _blocks_rows(display: Display, now_ms: int) -> list[Row]:
     told = display.world.reply(BlockList)
     if told is None:
         return WAITING
-    everybody = _listed("everybody", "muted", MuteRequest(0, name=None, on=False))
     rows = [
-        *(
-            Row((name, "blocked"), f"blocked:{name}", Send(BlockRequest(0, name=name, on=False)))
-            for name in told.blocked
-        ),
-        *(Row((name, "muted"), f"muted:{name}", Send(MuteRequest(0, name=name, on=False))) for name in told.muted),
-        *([everybody] if told.everybody else []),
+        *(_listed(name, "blocked", BlockRequest(0, name=name, on=False)) for name in told.blocked),
+        *(_listed(name, "muted", MuteRequest(0, name=name, on=False)) for name in told.muted),
+        *([_listed("everybody", "muted", MuteRequest(0, name=None, on=False))] if told.everybody else []),
     ]
     return [Row(("Choose a player to unmute or unblock them.",)), Row(("",)), *rows] if rows else [Row(("Nobody.",))]
 
@@ -214,7 +209,7 @@ def _profile_rows(display: Display, now_ms: int) -> list[Row]:
     told = display.world.reply(ProfileReply)
     if told is None:
         return WAITING
-    facts = [f"{'Online' if told.online else 'Offline'}, joined on {day(told.since_ms)}."]
+    facts = [f"{'Online' if told.online else 'Offline'}, joined on {date_of(told.since_ms)}."]
     has_played = told.won + told.drawn + told.lost > 0
     facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost." if has_played else "No finished match yet.")
     against = told.against
@@ -361,7 +356,7 @@ def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
     kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
     against = f"against {words.full_label(match.players[1 - side])}"
     is_ours = you is not None and you.name in (player.name for player in match.players)
-    cells = (day(match.at_ms), result, words.title_of(match.game), against, kind)
+    cells = (date_of(match.at_ms), result, words.title_of(match.game), against, kind)
     return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
 
 

@@ -1,5 +1,6 @@
 """Step through a finished match with an engine's verdict on each move, and list the requests about such a match."""
 
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -22,6 +23,7 @@ from ttt_net.client.screens.screen import (
     MatchAction,
     Screen,
 )
+from ttt_net.errors import Refusal
 from ttt_net.messages import (
     MAX_POSITION_LENGTH,
     RecordReply,
@@ -33,6 +35,7 @@ from ttt_net.messages import (
     Side,
     Snapshot,
 )
+from ttt_net.sdk.received import check_position
 
 REPLAYS = ("replay", "guess")
 """The screens that show a position of a finished match."""
@@ -67,13 +70,14 @@ def _with_positions(display: Display, event: ServerMessage) -> Display:
     if state is None or not isinstance(event, ReplayReply) or event.match != state.match.match:
         return display
     positions, starts = list(state.positions), list(state.starts)
-    cells = len(state.match.position.board)
     for ply, start in enumerate(event.starts[:_PAGE], start=event.ply):
         if 0 <= ply < len(starts):
             starts[ply] = start[:MAX_POSITION_LENGTH]
     for ply, position in enumerate(event.positions, start=event.ply):
-        if 0 <= ply < len(positions) and len(position.board) == cells:
-            positions[ply] = position
+        with suppress(Refusal):
+            check_position(state.match.game, position)
+            if 0 <= ply < len(positions):
+                positions[ply] = position
     return replace(display, replay=replace(state, positions=tuple(positions), starts=tuple(starts)))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -125,14 +124,6 @@ def default_prompt(display: Display, now_ms: int) -> str:
 def page_before(display: Display, request: Request) -> Display:
     """Return the display after closing a page that has nothing to show."""
     return replace(display, pages=display.pages[:-1]) if len(display.pages) > 1 else display
-
-
-def day(at_ms: int) -> str:
-    """Return the day in UTC; a dash for an invalid time."""
-    try:
-        return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
-    except (OverflowError, OSError, ValueError):
-        return "-"
 
 
 WAITING = [Row(("The server is looking it up ...",))]

@@ -38,7 +38,6 @@ from ttt_net.client.screens.screen import (
     Row,
     Screen,
     cursor_of,
-    day,
     default_prompt,
     list_hints,
     page_before,
@@ -67,7 +66,7 @@ from ttt_net.messages import (
     WatchRequest,
     WithdrawRequest,
 )
-from ttt_net.text import clean, counted
+from ttt_net.text import clean, counted, date_of
 
 FEATURE, ORGANISING = "tournaments", "organise"
 _MAX_CODE = 16
@@ -842,7 +841,7 @@ def played_tournament(each: PlayedTournament) -> Row:
     said = f"number {each.place} of {each.players}{'' if each.over else ' so far'}"
     kind = f"{_kind(each.kind)}, {words.title_of(each.game)}{', private' if each.private else ''}"
     page = Page("tournament", about=each.tournament)
-    cells = (day(each.at_ms), clean(each.name, _MAX_TITLE_CELLS), said, kind)
+    cells = (date_of(each.at_ms), clean(each.name, _MAX_TITLE_CELLS), said, kind)
     return Row(cells, f"tournament:{each.tournament}", Open(page))
 
 
