@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 MAX_ANNOUNCED = 32
 """The maximal number of announcements to resolve; more are not a friendly network."""
+OWN_S = 0.2
+"""How long an address of this machine may take to answer."""
 ANSWER_S = 0.7
 """How long a server on the local network may take to answer."""
 _RESOLVE_MS = 1500
@@ -170,18 +172,27 @@ def is_own_address(address: str) -> bool:
 
 
 def shareable(address: str) -> str:
-    """Return an address that other machines can use: for this machine, its own address on the network."""
+    """Return an address that other machines can use: for this machine, its own address on the network.
+
+    A server that listens only on the loopback, as with `TTT_NET_HOST=127.0.0.1`, keeps its address.
+    """
     host, _, port = address.rpartition(":")
     if host not in ("localhost", "127.0.0.1", "::1"):
         return address
+    with contextlib.suppress(OSError), socket.create_connection((own := _own_address(), int(port)), OWN_S):
+        return f"{own}:{port}"
+    return address
+
+
+def _own_address() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
         # This looks up the route to a documentation address and sends nothing. It fails without a network.
         probe.connect(("192.0.2.1", 9))
-        return f"{probe.getsockname()[0]}:{port}"
+        return str(probe.getsockname()[0])
     from ifaddr import get_adapters  # on an isolated network, such as two machines on a cable
 
     own = (str(each.ip) for adapter in get_adapters() for each in adapter.ips if each.is_IPv4)
-    return f"{next((found for found in own if is_usable(found)), host)}:{port}"
+    return next((found for found in own if is_usable(found)), "127.0.0.1")
 
 
 _HERE, _TOGETHER, _WATCH, _HOST = "here", "together", "watch", "host"

@@ -28,7 +28,7 @@ from ttt_net.messages import (
     SeekRequest,
     Snapshot,
 )
-from ttt_net.networks import is_address, is_private
+from ttt_net.networks import is_address, is_loopback, is_private
 from ttt_net.text import clean, counted
 
 MAX_MARKS = 4
@@ -186,8 +186,11 @@ def company_hint(display: Display, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, broken between words."""
     seek = display.world.seeking
     if display.world.is_hosting:
-        by_command, by_browser = f"{PLAY} {typed_address(display)}", f"or in a browser: {_site(display)}/"
-        lines = ["Friends on this network join with:", by_command, by_browser]
+        address = display.world.reachable or display.world.address
+        whom = (
+            "Only this machine can join" if is_loopback(address.rpartition(":")[0]) else "Friends on this network join"
+        )
+        lines = [f"{whom} with:", f"{PLAY} {typed_address(display)}", f"or in a browser: {_site(display)}/"]
     elif seek is not None and display.world.reply(PlayerList) is not None:  # until then, the players are unknown
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
         bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import socket
 
 import pytest
 from msgspec import structs
@@ -11,7 +12,7 @@ from tests.client.conftest import RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
 from tests.client.lines.paper import Paper
 from tests.client.pressing import lobby, pressed
-from tests.client.samples import BEN, BLITZ, ok, snapshot, welcome
+from tests.client.samples import BEN, BLITZ, knowing, ok, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client import words
 from ttt_net.client.act import act
@@ -237,7 +238,20 @@ def test_friends_get_the_option_for_trusting_the_server(url: str, trust: Trust, 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:
     assert shareable("example.org:8765") == "example.org:8765"
-    assert shareable("localhost:8765").endswith(":8765")
+    with socket.create_server(("", 0)) as listening:
+        port = listening.getsockname()[1]
+        host, _, same = shareable(f"localhost:{port}").rpartition(":")
+        assert (host == "localhost", same) == (False, str(port))
+
+
+def test_a_server_that_only_this_machine_can_reach_keeps_its_address_and_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        assert shareable(address) == address
+    hint = words.company_hint(knowing(lobby(), address=address, is_hosting=True), 80)
+    assert hint[0] == "Only this machine can join with:"
+    hint = words.company_hint(knowing(lobby(), address="192.168.1.20:8765", is_hosting=True), 80)
+    assert hint[0] == "Friends on this network join with:"
 
 
 def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
