@@ -96,6 +96,18 @@ def test_a_host_can_resign_and_go_on_serving() -> None:
     assert (stays.overlay, requests) == (Overlay.NONE, ()), "there is no match to resign"
 
 
+@pytest.mark.parametrize("is_hosting", [False, True])
+@pytest.mark.parametrize("moves", [[], [4, 0]])
+def test_the_answers_to_whether_to_leave_fit_a_narrow_window(moves: list[int], *, is_hosting: bool) -> None:
+    asked, _ = pressed(lobby(snapshot("tictactoe", moves)), "q")
+    if is_hosting:
+        asked = replace(asked, overlay=Overlay.HOSTING)
+    *_, foot = drawn(asked, (40, 16)).split("\n")
+    assert {"y", "Esc"} <= set(foot.split())
+    assert len(foot) <= 40
+    assert is_hosting or foot == f"y yes  Esc no  w leave  r {'resign' if moves else 'call it off'}"
+
+
 def test_leaving_from_a_page_above_a_live_match_asks_as_at_its_board() -> None:
     playing = lobby(snapshot(opponent=BEN))
     for keys in (("?",), ("?", "?")):  # the rules, the keys

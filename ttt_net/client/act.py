@@ -147,14 +147,14 @@ def hints(display: Display, width: int) -> list[KeyHint]:
     if display.overlay is Overlay.HOSTING:
         stay = KeyHint("s", "let it run", "s")
         resign = [KeyHint("r", _only_end(display), "r")] if display.is_live else []
-        return [KeyHint("y", "end it", "y"), stay, KeyHint("Esc", "no", "escape"), *resign]
+        return _shortened([KeyHint("y", "end it", "y"), stay, KeyHint("Esc", "no", "escape"), *resign], width)
     if display.overlay is Overlay.DRAW:
         return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape")]
     if display.overlay is Overlay.LEAVE:
         waits = match is not None and words.does_wait(display.world, match)
         let_wait = [KeyHint("w", "leave, the match waits" if waits else "only leave", "w")] if display.has_lobby else []
         stay = KeyHint("r", _only_end(display), "r")
-        return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), *let_wait, stay]
+        return _shortened([KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), *let_wait, stay], width)
     if display.page.screen == "match" and display.overlay in QUESTIONS:
         keys = f"1-{choices(display)}" if choices(display) > 1 else "1"
         return [KeyHint(keys, "choose"), KeyHint("Esc", "back", "escape")]
@@ -163,11 +163,24 @@ def hints(display: Display, width: int) -> list[KeyHint]:
     return _fitted(screen_of(display).hints(display), width)
 
 
+def _shortened(found: list[KeyHint], width: int) -> list[KeyHint]:
+    """Return the answers to a question, in fewer words if they do not fit a line, and without the last if need be."""
+    if _width(found) > width:
+        found = [replace(hint, label=hint.label.removeprefix("only ").partition(",")[0]) for hint in found]
+    while _width(found) > width and len(found) > _LEAST_HINTS:
+        del found[-1]
+    return found
+
+
+def _width(found: list[KeyHint]) -> int:
+    return len("  ".join(hint.text for hint in found))
+
+
 def _fitted(found: list[KeyHint], width: int) -> list[KeyHint]:
     """Return the first hints that fit a line, and always the last ones."""
     if width < _NARROW and any(hint.press == "left" for hint in found):
         found = [KeyHint("arrows", "step"), *(hint for hint in found if hint.press not in ("left", "right"))]
-    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
+    while _width(found) > width and len(found) > _LEAST_HINTS:
         del found[-_LEAST_HINTS - 1]
     return found
 
