@@ -22,7 +22,7 @@ from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
 from ttt_net.matches.description import describe_rules
-from ttt_net.messages import Ended, Refused, RuleExample, RulesReply, RulesRequest, SeekRequest
+from ttt_net.messages import ClockInfo, Ended, Refused, RuleExample, RulesReply, RulesRequest, SeekRequest
 from ttt_net.sdk.received import Answered
 
 THEMED = replace(BOXES, theme=DARK)
@@ -35,12 +35,19 @@ def page_of(game: str) -> Display:
     return update(display, describe_rules(game), 0)
 
 
+def test_a_running_clock_is_mentioned_above_the_rules() -> None:
+    match = snapshot("connect4", opponent=BEN, clock=ClockInfo((60_000, 60_000), 0))
+    display = update(pressed(lobby(match), "?")[0], describe_rules("connect4"), 0)
+    assert "Meanwhile the clocks run. Your turn: place X." in drawn(display)
+
+
 def test_at_a_board_the_rules_come_first_then_the_keys_then_the_board() -> None:
     display, requests = pressed(lobby(snapshot("connect4", opponent=BEN)), "?")
     assert requests == (RulesRequest(0, game="connect4"),)
     display = update(display, describe_rules("connect4"), 0)
     assert "How to play Connect Four" in drawn(display)
-    assert "Your turn: place X." in drawn(display), "time may run"
+    assert "Your match waits for you.\n" in drawn(display), "the board below is an example"
+    assert "Your turn" not in drawn(display)
     display, _ = pressed(display, "?")
     assert (display.page.screen, display.overlay) == ("match", Overlay.HELP)
     assert "Move the cursor." in drawn(display)

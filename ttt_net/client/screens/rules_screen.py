@@ -101,8 +101,10 @@ def _title(display: Display) -> str:
 
 
 def _status(display: Display) -> str:
+    if display.is_live and display.match is not None and display.match.clock is not None:
+        return f"Meanwhile the clocks run. {words.status(display)}"
     if display.is_live:
-        return words.status(display)  # clocks may be running
+        return "Your match waits for you."
     return "" if display.world.reply(RulesReply) is not None else default_status(display)
 
 
