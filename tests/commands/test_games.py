@@ -122,6 +122,7 @@ LOST = "Game: tictactoe\nFirst: Ann\nSecond: Ben\nResult: 1-0\nReason: line\n\n1
     [
         ([], "c1 nowhere b1 a1", "You found 1 of 3 moves of Ann, 2 as good as theirs."),
         (["second"], "b3 a1", "You found 0 of 2 moves of Ben, 1 as good, 1 worse."),
+        ([], "c1  a1", "You found 1 of 3 moves of Ann, 1 as good, 1 shown."),
     ],
 )
 def test_the_moves_of_a_record_are_guessed_before_they_are_shown(
@@ -134,7 +135,7 @@ def test_the_moves_of_a_record_are_guessed_before_they_are_shown(
 ) -> None:
     path = tmp_path / "lost.txt"
     path.write_text(LOST)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(typed.split())))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed.replace(" ", "\n")))
     assert main(["replay", str(path), "--guess", *whose]) == 0
     shown = capsys.readouterr().out
     assert shown.endswith(f"{said}\n")

@@ -100,12 +100,13 @@ def guess_moves(record: Record, whose: str) -> None:
         if game.to_move(state) != side:
             continue
         console.print(draw_position(record, ply), soft_wrap=True)
-        guess = _asked_move(game, state, f"Which move did {player} play? ")
-        if guess is None:
+        try:
+            guess = _asked_move(game, state, f"Which move did {player} play? Enter shows it: ")
+        except EOFError:
             break
         known = described(msgspec.convert(as_json(game, each), JudgedMove))
         found.append(judge(each.move, guess, game.move_names, known))
-        names = game.move_names[guess], game.move_names[each.move]
+        names = "" if guess is None else game.move_names[guess], game.move_names[each.move]
         console.print(told(found[-1], *names, player, known), markup=False)
         console.print()
     if found:
@@ -113,12 +114,11 @@ def guess_moves(record: Record, whose: str) -> None:
 
 
 def _asked_move(game: Game[Any], state: Any, question: str) -> Move | None:  # noqa: ANN401 - any game's position
-    """Ask until the answer is a legal move; None at the end of the input."""
+    """Ask until the answer is a legal move, or empty: None, to be shown it. Raises `EOFError` if the input ends."""
     while True:
         try:
-            return read_move(game, state, input(question).strip())
-        except EOFError:
-            return None
+            typed = input(question).strip()
+            return read_move(game, state, typed) if typed else None
         except Refusal as refusal:
             print(f"{refusal}.")
 
