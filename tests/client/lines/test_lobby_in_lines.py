@@ -291,6 +291,14 @@ async def test_a_match_is_watched_and_left() -> None:
         await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
 
 
+async def test_a_number_after_watch_is_answered_with_how_to_choose_from_a_list() -> None:
+    async with fake_server() as server, plain_at(server, "watch 7", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await tells_lists(link)
+        await paper.shows("No match of 7 is being played in public. To choose from a list, type only the number.")
+
+
 async def test_stop_ends_watching_before_seeking_and_says_so() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

@@ -511,7 +511,8 @@ def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     if "/m/" in rest:
         return Send(request_of(rest))
     whose = f" of {clean(rest, MAX_NAME_CELLS)}" if rest else ""
-    otherwise = f"No match{whose} is being played in public."
+    numbered = " To choose from a list, type only the number." if rest.isdecimal() else ""
+    otherwise = f"No match{whose} is being played in public.{numbered}"
     return ListQuery(_WHOLE, ("live",), rest.lower(), is_first=True, otherwise=otherwise)
 
 
