@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
-import { newDocument } from "./document.js";
+import { newDocument, pass, until } from "./document.js";
 import type * as Player from "./player.js";
 import { freshPlayer } from "./whole.js";
 
@@ -13,8 +12,6 @@ type Step = Message & { hears?: Message; says?: Message; may?: Message; as?: str
 const { scenarios } = JSON.parse(readFileSync(process.env.CONFORMANCE ?? "", "utf8")) as { scenarios: { name: string; steps: Step[] }[] };
 /** Requests that the page may send at any time. */
 const ALWAYS: Message[] = ["ping", "analyse", "lobby", "unwatch", "hint"].map((type) => ({ type }));
-const PATIENCE_MS = 30_000;
-const LOOK_MS = 2;
 
 /** A server at the other end of the WebSockets of the page. */
 class Server {
@@ -32,28 +29,28 @@ class Server {
 
   async take(step: Step): Promise<void> {
     if ("accepts" in step) {
-      await until(() => this.sockets.length > this.accepted, "a connection");
+      await until(() => this.sockets.length > this.accepted, () => "a connection");
       this.accepted++;
       this.here.onopen?.();
     } else if (step.hears) this.ids[step.as ?? ""] = (await this.hear(step.hears)).id;
     else if (step.says) {
       const { id } = step.says;
       this.here.onmessage?.({ data: JSON.stringify(typeof id === "string" ? { ...step.says, id: this.ids[id.slice(1)] } : step.says) });
-      await pause(LOOK_MS);
+      await pass();
       this.note();
     } else if (step.may) this.may.push(step);
     else if (step.does) await this.act(step.does, step);
     else if ("loses" in step) this.here.onclose?.({ code: 1006, reason: "" });
     else if (step.closes) this.here.onclose?.({ code: step.closes, reason: "" });
-    else if (step.knows) await until(() => this.knows(step.knows!), JSON.stringify(step));
-    else if (step.told) await until(() => this.wasTold(step.told!), `${step.told}, but ${this.told}`);
+    else if (step.knows) await until(() => this.knows(step.knows!), () => JSON.stringify(step));
+    else if (step.told) await until(() => this.wasTold(step.told!), () => `${step.told}, but ${this.told}`);
     else if (step.quiet_ms) await this.isQuiet(step.quiet_ms);
     else assert.fail(`no step: ${JSON.stringify(step)}`);
   }
 
   private async hear(wanted: Message): Promise<Message> {
     for (;;) {
-      await until(() => this.here.sent.length > 0 || this.cameAgain(), JSON.stringify(wanted));
+      await until(() => this.here.sent.length > 0 || this.cameAgain(), () => JSON.stringify(wanted));
       const said = this.here.sent.shift()!;
       if (matches(said, wanted)) return said;
       this.answer(said);
@@ -78,7 +75,7 @@ class Server {
 
   private async isQuiet(ms: number): Promise<void> {
     const { length } = this.sockets;
-    await pause(ms);
+    await pass(ms);
     for (const said of this.here.sent.splice(0)) this.answer(said);
     const isGone = !this.here.onmessage;
     assert.ok(!isGone || this.sockets.length === length, "the page connects again");
@@ -86,7 +83,7 @@ class Server {
 
   private async act(action: string, { name, move, kind }: Step): Promise<void> {
     const { state, seek, unseek, challenge, play, offer, agree, decline, mute } = this.player;
-    await until(() => state.you !== null, "a welcome");
+    await until(() => state.you !== null, () => "a welcome");
     const match = state.matches.get("m1")!;
     const acts: Record<string, () => unknown> = {
       seek: () => seek({ game: "tictactoe", time: null, rated: false }),
@@ -143,14 +140,6 @@ class FakeWebSocket {
 
 /** Whether a request has at least these fields; one that is left out is as good as null. */
 const matches = (said: Message, wanted: Message): boolean => Object.entries(wanted).every(([key, value]) => (said[key] ?? null) === value);
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!holds()) {
-    assert.ok(performance.now() < end, `it never comes: ${what}`);
-    await pause(LOOK_MS);
-  }
-}
 
 for (const { name, steps } of scenarios) {
   test(name, async () => {

@@ -3,6 +3,7 @@
 import { parseHTML } from "linkedom";
 import { computerMove } from "../../../ttt_net/web/src/computer.js";
 import type { Answer, Question } from "../../../ttt_net/web/src/thinker.js";
+import { settled } from "./world.js";
 
 const CATALOGUE = [
   { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], swap: false, rated: true, line: { row: 3, gravity: false, misere: false } },
@@ -10,11 +11,52 @@ const CATALOGUE = [
 ];
 const html = `<!doctype html><html><head></head><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
   <div id="page"></div><div id="said"></div></body></html>`;
+const PATIENCE_MS = 30_000;
+const LOOK_MS = 2;
+const DAY_MS = Date.parse("2026-01-01");
+/** The window's clock, which only tests move, and its timers. */
+let nowMs = 0;
+let timers: { id: number; dueMs: number; everyMs: number | null; act: () => void }[] = [];
+let lastTimer = 0;
+
+function begin(act: () => void, ms: number, everyMs: number | null): number {
+  timers.push({ id: ++lastTimer, dueMs: nowMs + Math.max(1, ms), everyMs, act });
+  return lastTimer;
+}
+
+/** Let so many milliseconds go by, in which timers run in their order. */
+export async function pass(ms = LOOK_MS): Promise<void> {
+  const endMs = nowMs + ms;
+  await settled();
+  for (;;) {
+    const next = timers.reduce((first, each) => (each.dueMs < first.dueMs ? each : first), { id: 0, dueMs: endMs + 1, everyMs: null as number | null, act: () => {} });
+    if (!next.id) break;
+    nowMs = next.dueMs;
+    if (next.everyMs === null) timers.splice(timers.indexOf(next), 1);
+    else next.dueMs += next.everyMs;
+    next.act();
+    await settled();
+  }
+  nowMs = endMs;
+}
+
+/** Let time go by until something holds. */
+export async function until(holds: () => boolean, what: () => string): Promise<void> {
+  const endMs = nowMs + PATIENCE_MS;
+  while (!holds()) {
+    if (nowMs > endMs) throw new Error(`it never comes: ${what()}`);
+    await pass(Math.max(LOOK_MS, Math.min(endMs, ...timers.map(({ dueMs }) => dueMs)) - nowMs));
+  }
+}
+
 /** The document that was made last. */
 export let document: Document;
 
-/** Make a window of it: nothing in it has a size, nothing scrolls, and it keeps nothing of the last one. */
+/** Make a window of it: nothing in it has a size, nothing scrolls, and it keeps nothing of the last one, whose timers end. */
 export function newDocument(address = "/"): void {
+  timers = [];
+  performance.now = () => nowMs;
+  Date.now = () => DAY_MS + nowMs;
   ({ document } = parseHTML(html) as unknown as { document: Document });
   const known = globalThis as { navigator?: object };
   known.navigator ??= { languages: ["en"] };
@@ -34,6 +76,9 @@ export function newDocument(address = "/"): void {
     scrollTo: () => {},
     history: { pushState: (_: unknown, __: string, address: string) => go(address), replaceState: (_: unknown, __: string, address: string) => go(address) },
     addEventListener: () => {},
+    setTimeout: (act: () => void, ms = 0) => begin(act, ms, null),
+    setInterval: (act: () => void, ms: number) => begin(act, ms, ms),
+    clearTimeout: (timer: number) => (timers = timers.filter(({ id }) => id !== timer)),
     requestAnimationFrame: (act: () => void) => setTimeout(act),
   });
   go(address);

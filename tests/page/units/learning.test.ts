@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
-import { document, textOf } from "./document.js";
+import { document, textOf, until } from "./document.js";
 import { after, CONNECT4, ended, finished, position, QUBIC, replay, snapshot } from "./matches.js";
-import { until, WholePage } from "./whole.js";
+import { WholePage } from "./whole.js";
 
 const BOT = { name: "Tom", bot: "random", level: 3, free: 1, seeking: [] as string[] };
 const LINE = [0, 3, 1, 4, 2];
@@ -407,7 +407,7 @@ test("a visitor who follows a link to a puzzle of another day or to a match to g
       pages.push(page);
       await page.greeted(1);
       await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "guest-warm-koala", guest: true }, matches: [], features: ["puzzle", "study"] });
-      await until(() => page.of(type).length > 0, address);
+      await until(() => page.of(type).length > 0, () => address);
       assert.deepEqual(fields(page.of(type), "day", "number"), [asks]);
       assert.equal(page.of("hello").length, 1);
       page.close();
@@ -482,7 +482,7 @@ test("our turn plays a sound, vibrates, and notifies while the page is hidden", 
     await page.says(snapshot({ moves: [4], position: after([4]) }));
     Object.defineProperty(document, "hidden", { configurable: true, value: true });
     await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 1, ply: 2, move: 0, position: after([4, 0]) });
-    await until(() => felt.includes("sound"), "a sound");
+    await until(() => felt.includes("sound"), () => "a sound");
     for (const each of ["Your turn against Ben", "vibration of 1", "badge 1"]) assert.ok(felt.includes(each), `${each} among ${felt}`);
     assert.match(document.title, /^● Your turn/);
     assert.match(icon.href, /icon-turn\.svg$/);
@@ -505,7 +505,7 @@ test("sounds are on from the first tap, and silent before it", async () => {
     Object.assign(navigator.userActivation, { hasBeenActive: true });
     await page.says({ type: "tookback", match: "m1", seq: 3, at_ms: 0, ply: 1, position: after([4]) });
     await page.says({ type: "played", match: "m1", seq: 4, at_ms: 0, side: 1, ply: 2, move: 1, position: after([4, 1]) });
-    await until(() => felt.includes("sound"), "a sound");
+    await until(() => felt.includes("sound"), () => "a sound");
   } finally {
     undo();
   }
@@ -559,7 +559,7 @@ test("a player saves all that the server stores about them, page by page, while 
   await page.says(profile, history("m9", null));
   await page.press("Download my data");
   const answer = async (kind: "profile" | "blocks" | "mistakes" | "history" | "record", count: number, reply: object) => {
-    await until(() => page.of(kind).length === count, `request ${count} of ${kind}`);
+    await until(() => page.of(kind).length === count, () => `request ${count} of ${kind}`);
     await page.says(reply);
   };
   const before = { profile: page.of("profile").length, history: page.of("history").length, blocks: page.of("blocks").length };
@@ -569,7 +569,7 @@ test("a player saves all that the server stores about them, page by page, while 
   for (const [n, mistake] of kept.entries()) await answer("mistakes", n + 1, { type: "mistakes", day: "2023-01-03", mistakes: [mistake], count: 2, page: n + 1 });
   assert.deepEqual(fields(page.of("mistakes"), "all", "page"), [[true, 1], [true, 2]]);
   await answer("history", before.history + 1, history("m2", "older"));
-  await until(() => page.of("record").length === 1, "the request for the first record");
+  await until(() => page.of("record").length === 1, () => "the request for the first record");
   await page.says({ type: "record", match: "m7", text: "of a match that is looked at meanwhile" });
   assert.equal(await saved.shift(), "of a match that is looked at meanwhile");
   await answer("record", 1, { type: "record", match: "m2", text: "first" });
@@ -577,7 +577,7 @@ test("a player saves all that the server stores about them, page by page, while 
   await answer("history", before.history + 2, history("m1", null));
   assert.equal(fields(page.of("history"), "before").at(-1)![0], "older");
   await answer("record", 2, { type: "record", match: "m1", text: "second" });
-  await until(() => saved.length > 0, "a file");
+  await until(() => saved.length > 0, () => "a file");
   const data = JSON.parse((await saved[0])!);
   assert.equal(data.profile.won, 2);
   assert.deepEqual(data.blocks.blocked, ["Eve"]);

@@ -3,16 +3,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { compileFunction } from "node:vm";
-import { document, newDocument } from "./document.js";
+import { document, newDocument, pass, until } from "./document.js";
 import type * as Player from "./player.js";
 import type { Request } from "../../../ttt_net/web/src/protocol.js";
 
 type Sent = Request & { id: number };
-const LOOK_MS = 2;
-const PATIENCE_MS = 30_000;
 const filename = fileURLToPath(new URL("./player.cjs", import.meta.url));
 /** Compiled once, and run for each page that is opened: compiling takes longer than most tests. */
 const run = compileFunction(readFileSync(filename, "utf8"), ["module"], { filename });
@@ -27,7 +24,7 @@ export async function freshPlayer(): Promise<typeof Player> {
     Reflect.deleteProperty(load.cache, filename);
     made.exports = load(filename) as typeof Player;
   } else run(made);
-  await pause(0); // the page begins once its words are there
+  await pass(); // the page begins once its words are there
   return made.exports;
 }
 
@@ -93,23 +90,23 @@ export class WholePage {
         else await this.refuses("resume", "not_seated", "that match is not yours");
       }
     }
-    await pause(LOOK_MS);
+    await pass();
   }
 
   /** Refuse the last request of a kind. */
   async refuses(type: Request["type"], code: string, message: string): Promise<void> {
-    await until(() => this.of(type).length > 0, type);
+    await until(() => this.of(type).length > 0, () => type);
     await this.says({ type: "refused", id: this.of(type).at(-1)!.id, code, message });
   }
 
   /** Wait until so many connections have said hello. */
   async greeted(times: number): Promise<void> {
-    await until(() => this.of("hello").length >= times, "a hello");
+    await until(() => this.of("hello").length >= times, () => "a hello");
   }
 
   async closes(code: number, reason = ""): Promise<void> {
     this.socket.onclose?.({ code, reason });
-    await pause(LOOK_MS);
+    await pass();
   }
 
   of(type: Request["type"]): Sent[] {
@@ -135,7 +132,7 @@ export class WholePage {
     if (!field) throw new Error(`no field ${label}`);
     field.value = value;
     field.oninput?.({ target: field } as never);
-    await pause(LOOK_MS);
+    await pass();
     return field;
   }
 
@@ -144,7 +141,7 @@ export class WholePage {
     const field = await this.fill(label, value);
     const sent = field.closest("form")!;
     sent.onsubmit?.({ preventDefault: () => {}, target: sent } as never);
-    await pause(LOOK_MS);
+    await pass();
   }
 
   async tap(cell: number, prefix = ""): Promise<void> {
@@ -163,13 +160,13 @@ export class WholePage {
   /** Wait until that is on the screen. */
   async until(selector: string, text = ""): Promise<HTMLElement> {
     const find = () => [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.includes(text));
-    await until(() => !!find(), `${selector} with ${text}; there is ${document.getElementById("page")!.textContent}`);
+    await until(() => !!find(), () => `${selector} with ${text}; there is ${document.getElementById("page")!.textContent}`);
     return find()!;
   }
 
   /** Wait until the window has that title, which is set after the picture. */
   async titled(title: string): Promise<void> {
-    await until(() => document.title === title, `${title} instead of ${document.title}`);
+    await until(() => document.title === title, () => `${title} instead of ${document.title}`);
   }
 
   /** Close the page, so that it neither comes back nor draws into the window of the next one. */
@@ -194,14 +191,5 @@ function tapOn(element: HTMLElement): void {
 
 async function click(element: HTMLElement): Promise<void> {
   tapOn(element);
-  await pause(LOOK_MS);
-}
-
-/** Wait until something holds. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`it never comes: ${what}`);
-    await pause(LOOK_MS);
-  }
+  await pass();
 }
