@@ -5,6 +5,7 @@ import gzip
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -82,12 +83,20 @@ class Place:
 
     def lived(self, seed: int) -> tuple[Walk, Replica]:
         """Return a node at place 7 whose tables have been through a walk, and the walk, which can go on."""
-        walk, replica = Lasting(seed), self.node()
-        walk.database = replica.database
-        walk.go(LIVED)
-        committed(replica.database, PackMatches(EVER, 50))
+        replica = self.node()
+        walk = lived(seed).copy(replica.database)
         replica.move_to(7)
         return walk, replica
+
+
+@cache
+def lived(seed: int) -> Lasting:
+    """Return a walk through the tables of a node, from which others go on."""
+    walk = Lasting(seed)
+    walk.database = Replica(None, segment_size=SIZE).database
+    walk.go(LIVED)
+    committed(walk.database, PackMatches(EVER, 50))
+    return walk
 
 
 @pytest.fixture(params=["in files", "in memory"])

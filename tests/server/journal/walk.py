@@ -2,8 +2,8 @@
 
 import random
 import sqlite3
-from itertools import count
-from typing import Any, Literal, get_args
+from copy import copy
+from typing import Any, Literal, Self, get_args
 
 from tests.server.journal.jobs import committed
 from ttt_net.clock import TimeControl
@@ -41,7 +41,7 @@ class Walk:
         self.answers: list[object] = []
         """The result of each."""
         self._now_ms = 1_000
-        self._numbers = count(1)
+        self._number = 0
 
     def go(self, steps: int) -> None:
         """Ask for so many entries more."""
@@ -52,6 +52,14 @@ class Walk:
                 (answer,) = committed(self.database, entry)
                 self.asked.append(entry)
                 self.answers.append(answer)
+
+    def copy(self, database: Database) -> Self:
+        """Return the same walk in a copy of its database, in which it goes on as this one would."""
+        self.database.connection.backup(database.connection)
+        other = copy(self)
+        other.database, other.rng = database, copy(self.rng)
+        other.asked, other.answers = [*self.asked], [*self.answers]
+        return other
 
     # Entries, or None where there is nobody and nothing for one.
 
@@ -76,7 +84,7 @@ class Walk:
         return entries.SeeGuest(self._player(), self._now_ms)
 
     def _invite(self) -> AnyEntry:
-        number = next(self._numbers)
+        number = self._next_number()
         expires_ms = self._now_ms + 3_600_000
         time, side = self.rng.choice(_TIMES), self.rng.choice([None, 0])
         invitation = Invitation(f"CODE{number}", self._player(), self.rng.choice(_GAMES), time, expires_ms, side)  # type: ignore[arg-type]
@@ -85,7 +93,7 @@ class Walk:
     def _start(self) -> AnyEntry:
         codes = [code for (code,) in self._rows("SELECT code FROM invitations")]
         code = self.rng.choice(codes) if codes and self.rng.random() < 0.3 else None
-        started = self._started(f"m{next(self._numbers)}", 1, code=code)
+        started = self._started(f"m{self._next_number()}", 1, code=code)
         return entries.AppendEvents((started,), (self._player(), self._player()))
 
     def _play(self) -> AnyEntry | None:
@@ -112,7 +120,7 @@ class Walk:
         if not over:
             return None
         match, first, second = self.rng.choice(over)
-        new = f"m{next(self._numbers)}"
+        new = f"m{self._next_number()}"
         rematched = Rematched(match, self._next_seq(match), self._now_ms, new)
         return entries.AppendEvents((rematched, self._started(new, 1, previous=match)), (second, first))
 
@@ -159,7 +167,7 @@ class Walk:
 
     def _open(self) -> AnyEntry:
         terms = Terms("Friday", "swiss", "tictactoe", TimeControl(60_000))
-        code = self.rng.choice(["BCDFG", f"t{next(self._numbers)}"])
+        code = self.rng.choice(["BCDFG", f"t{self._next_number()}"])
         return entries.AppendTournament(code, 1, (Opened(self._now_ms, terms, self._player()),))
 
     def _enter(self) -> AnyEntry | None:
@@ -178,7 +186,7 @@ class Walk:
             return None
         code, seq = tournament
         seats = self._player(), self._player()
-        match = f"m{next(self._numbers)}"
+        match = f"m{self._next_number()}"
         board = Board(1, 1, 2, match)
         started = self._started(match, 1, previous="unspent")
         began = BoardsBegan(self._now_ms, self.rng.choice([1, seq]), (board,))
@@ -230,6 +238,10 @@ class Walk:
         return entries.Probe()
 
     # What the entries are about.
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
 
     def _started(self, match: str, seq: int, code: str | None = None, previous: str | None = None) -> Started:
         nobody = (PlayerInfo(""), PlayerInfo(""))
