@@ -101,7 +101,7 @@ settings.load_profile("ttt_net")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two for each core: tests wait a quarter of their time, but each more collects all and has a browser."""
+    """Return two for each core: tests wait for half of their time, but each more collects all and has a browser."""
     return 2 * (os.cpu_count() or 1)
 
 

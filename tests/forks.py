@@ -27,15 +27,15 @@ _NUMBER = struct.Struct("i")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--forks`."""
-    parser.addoption("--forks", metavar="N", help="run tests in N forks of this process; auto: two for each core")
+    parser.addoption("--forks", metavar="N", help="run tests in N forks of this process; auto: three for each core")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Replace pytest's loop over the tests if forks are wanted."""
     wanted = config.getoption("--forks")
     if wanted and not config.option.collectonly:
-        # two for each core, because tests wait for a quarter of their time
-        config.pluginmanager.register(Forks(2 * (os.cpu_count() or 1) if wanted == "auto" else int(wanted)))
+        # three for each core, because tests wait for more than half of their time
+        config.pluginmanager.register(Forks(3 * (os.cpu_count() or 1) if wanted == "auto" else int(wanted)))
 
 
 class Forks:
