@@ -187,7 +187,7 @@ def test_on_a_small_phone_matches_and_lobby_fit_and_all_can_be_touched(site: Pla
         resize(ann, SMALL_PHONE)
 
     Stage(ann, PEOPLE, SEEKS).open()
-    for game in GAMES:
+    for game in ("gomoku", "ultimate"):
         ann.choose(game, "3+2")
         ann.press("Find an opponent")
         ann.page.locator(".waiting").wait_for()
@@ -299,7 +299,7 @@ LEFT_OF_LAST = """name => {
 """Tells whether a text on one line begins on the left."""
 
 
-BEGUN_ON = ((PHONE, "tictactoe"), (PHONE, "connect4"), (SMALL_PHONE, "gomoku"), (DESK, "qubic"), (DESK, "ultimate"))
+BEGUN_ON = ((SMALL_PHONE, "gomoku"), (DESK, "ultimate"), (PHONE, "tictactoe"), (PHONE, "connect4"), (DESK, "qubic"))
 PLACES = """() => {
     window.places = new Set();
     const note = () => {
@@ -312,16 +312,16 @@ PLACES = """() => {
 """Notes the place and the size of the board in every frame, in pixels."""
 
 
-@pytest.mark.parametrize("answers", ["at once", "late", "before the code of matches"])
+@pytest.mark.parametrize(("answers", "games"), [("at once", 5), ("late", 2), ("before the code of matches", 2)])
 def test_the_board_of_the_first_screen_keeps_its_size_and_place_in_the_match_that_a_tap_begins(
-    site: Place, answers: str
+    site: Place, answers: str, games: int
 ) -> None:
     ann = site.visitor(**PHONE)
     stage = Stage(ann, PEOPLE | {"players": [BOT | {"seeking": []}]}, name="Guest 1", is_known=False)
     held: list[Any] = []
     if answers.startswith("before"):
         ann.page.route("**/more.js*", lambda route: held.append(route))
-    for size, name in BEGUN_ON:
+    for size, name in BEGUN_ON[:games]:
         resize(ann, size)
         begun = Scene(name, is_timed=False).snapshot(players=[{"name": "Guest 1"}, BOT])
         stage.heard.clear()
