@@ -234,19 +234,28 @@ class WorkingHub(Hub):
         world.spent.append((world.loop.time(), ms))
 
 
-@pytest.fixture(params=NEIGHBOURS)
-def neighbours(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+ATTACKS = [
+    pytest.param(
+        (seed, neighbours, flood),
+        id=f"{seed}-{neighbours}-{flood}",
+        marks=[] if not seed and (neighbours == "a /48" or flood == "a mix") else [pytest.mark.long],
+    )
+    for seed in (0, 1)
+    for neighbours in NEIGHBOURS
+    for flood in FLOODS
+]
 
 
-@pytest.fixture(params=FLOODS)
-def flood(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(params=ATTACKS)
+def attack(request: pytest.FixtureRequest) -> tuple[int, str, str]:
+    """The seed of an attack, who its neighbours are, and what it sends."""
+    seed, neighbours, flood = request.param
+    return seed, neighbours, flood
 
 
-@pytest.fixture(params=[0, pytest.param(1, marks=pytest.mark.long)])
-def attacked(request: pytest.FixtureRequest, neighbours: str, flood: str) -> World:
-    return attacked_world(request.param, neighbours, flood)
+@pytest.fixture
+def attacked(attack: tuple[int, str, str]) -> World:
+    return attacked_world(*attack)
 
 
 @cache
@@ -269,8 +278,8 @@ def test_a_move_waits_for_one_slice_of_an_attackers_work_from_the_first_moment_o
     assert max(waits_ms[1:]) <= SLICE_MS, "once they take turns, one slice"
 
 
-def test_an_attacker_uses_a_twentieth_of_any_time_and_one_burst(attacked: World, neighbours: str) -> None:
-    _, shares = NEIGHBOURS[neighbours]
+def test_an_attacker_uses_a_twentieth_of_any_time_and_one_burst(attacked: World, attack: tuple[int, str, str]) -> None:
+    _, shares = NEIGHBOURS[attack[1]]
     work = LIMITS.work
     surplus = least = most = 0.0
     before_s = attacked.spent[0][0]

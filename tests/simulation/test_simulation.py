@@ -25,7 +25,7 @@ SAME = range(1, 9)
 _TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range({}, {}):\n    trace = []\n    trace.append(failure_of(seed, None, trace))\n    sys.stdout.write(f'{{seed}} {{trace}}')"  # noqa: E501
 
 
-@pytest.mark.parametrize("first", SEEDS[::10])
+@pytest.mark.parametrize("first", [1, pytest.param(11, marks=pytest.mark.long)])
 def test_everything_that_must_hold_does(first: int) -> None:
     failures = {seed: failure_of(seed) for seed in range(first, first + 10)}
     assert {seed: failure for seed, failure in failures.items() if failure} == {}
