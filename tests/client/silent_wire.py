@@ -67,9 +67,14 @@ class SilentWire:
         if data:
             self._held[self._partner[source]] += data
         else:
-            self._selector.unregister(source)
+            self._leave(source)
             if not self._is_silent.is_set():
+                self._leave(self._partner[source])  # or its number would still be known when another socket gets it
                 self._partner[source].close()
+
+    def _leave(self, one: socket.socket) -> None:
+        with contextlib.suppress(KeyError, ValueError):  # both ends may have ended at once
+            self._selector.unregister(one)
 
     def _pass_on(self, target: socket.socket, data: bytes) -> None:
         with contextlib.suppress(OSError):  # that end is gone; the other finds out by itself
