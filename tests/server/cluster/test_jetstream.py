@@ -20,6 +20,7 @@ from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
 
 from benchmarks.nats_servers import NatsServers, nats_server
+from tests.patience import PATIENCE_S
 from tests.ports import reserved
 from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
@@ -43,11 +44,11 @@ async def log(servers: NatsServers) -> AsyncIterator[JetStreamLog]:
 
 async def published_at_last(log: JetStreamLog, batch: bytes) -> int:
     """Publish again and again until it is known where, as those who use a log do."""
-    for _ in range(100):
-        (place,) = await published(log, batch)
-        if place is not None:
-            return int(place)
-    raise AssertionError("the log does not come back")
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            (place,) = await published(log, batch)
+            if place is not None:
+                return int(place)
 
 
 async def test_acknowledged_batches_reach_all_nodes_even_if_the_leader_is_killed(
