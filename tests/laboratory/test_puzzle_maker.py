@@ -117,16 +117,17 @@ def test_a_save_names_the_win_that_it_alone_stops() -> None:
     assert found.why.in_words() == "You have to play b3: they have a win with b3."
     found = puzzle_in(find_game("misere"), board(".XO/.../..."))
     assert found is not None
-    assert found.why.in_words() == "a3 holds the draw; every other move loses."
+    told = "a3 holds the draw; after every other move you run out of safe moves and must complete a line."
+    assert found.why.in_words() == told
 
 
-def test_a_win_is_told_with_its_proved_length_where_the_first_search_has_only_a_bound() -> None:
+def test_a_win_has_its_proved_length_where_the_first_search_has_only_a_bound() -> None:
     pytest.importorskip("numba")
     game = find_game("connect4")
     found = puzzle_in(game, read_start(game, "......./......./.X...../.O.X.O./.X.OOX./XO.XOXO"))
     assert found is not None
     assert (found.plies, len(found.line)) == (25, 24)
-    assert found.why.in_words() == "Column 4 wins in 13 moves; no other move wins."
+    assert found.why.in_words() == "Play column 4: you reach two threats at once with column 3."
 
 
 @pytest.mark.parametrize("name", ["gomoku", "qubic", "scorefour"])

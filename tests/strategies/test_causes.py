@@ -16,7 +16,7 @@ from ttt_net.games.ultimate import ANY, UltimateGame
 from ttt_net.games.vanishing import MARKS
 from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit
-from ttt_net.strategies.analysis import analyse
+from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.explanation import (
     WINNERS_ENDS,
     Explanation,
@@ -70,6 +70,8 @@ def check_end(game: Game[Any], after: Any, why: Explanation, line: tuple[Move, .
     if why.kind in (Kind.TO_VANISHED, Kind.MAKES_VANISH):
         assert cells == (reply,) == (state.moves[-2 * MARKS],), "where the oldest mark was"
         assert all(reply in wins(game, game.result(state, move)) for move in moves)
+    elif why.kind in (Kind.TO_SENT, Kind.MAKES_SENT):
+        assert state.target != ANY
     elif why.kind in (Kind.TO_STACK, Kind.MAKES_STACK):
         assert isinstance(game, LineGame)
         (lower,) = (move for move in moves if [game.move_names[move]] == list(why.theirs))
@@ -248,6 +250,60 @@ def test_the_reasons_of_won_puzzles_are_those_that_the_rules_show() -> None:
             check_end(game, game.result(state, puzzle.solution), named, line[1:], 1 - winner)
         seen.add(kind)
     assert seen >= {*WINNERS_ENDS.values(), Kind.TWO_THREATS}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("tictactoe", Kind.SAVE_TWO_THREATS),
+        ("vanishing", Kind.SAVE_VANISH),
+        ("misere", Kind.SAVE_OWN_LINE),
+        ("wild", Kind.SAVE_NO_SAFE_MOVE),
+        ("connect4", Kind.SAVE_NO_SAFE_MOVE),
+        ("ultimate", Kind.SAVE_NO_SAFE_MOVE),
+        ("mnk:5x5,4", Kind.SAVE_TWO_THREATS),
+    ],
+)
+def test_after_every_other_move_than_a_save_best_play_ends_as_its_reason_says(name: str, kind: Kind) -> None:
+    if name in ("connect4", "mnk:5x5,4"):
+        pytest.importorskip("numba")
+    game, kept = find_game(name), Kept()
+    chosen = [each for each in PUZZLES if each.game == name and each.explanation["kind"] == kind][:3]
+    assert chosen
+    for puzzle in chosen:
+        state = read_start(game, puzzle.position)
+        for move in set(game.actions(state)) - {puzzle.solution}:
+            at, side = game.result(state, move), game.to_move(state)
+            if game.is_terminal(at):
+                assert game.utility(at, side) < 0
+                continue
+            found = analyse(game, at, Limit(), kept)
+            best_play = max((found.moves[best].line for best in found.best), key=len)
+            if kind is Kind.SAVE_TWO_THREATS:
+                assert ends_in_two_threats(game, at, best_play, 1 - side)
+                continue
+            if kind is Kind.SAVE_NO_SAFE_MOVE and wins(game, at):
+                continue
+            last, _, reply = last_choice(game, at, best_play, side)
+            for each in game.actions(last):
+                ended = game.result(last, each)
+                if kind is Kind.SAVE_OWN_LINE:
+                    assert game.utility(ended, side) < 0
+                elif kind is Kind.SAVE_VANISH:
+                    assert last.moves[-2 * MARKS] == reply in wins(game, ended)
+                else:
+                    assert wins(game, ended)
+
+
+def ends_in_two_threats(game: Game[Any], state: Any, line: tuple[Move, ...], winner: Side) -> bool:
+    """Tell whether in a play the winner comes to threaten two wins at once, which no reply stops."""
+    for move in line:
+        by, state = game.to_move(state), game.result(state, move)
+        if by == winner and not game.is_terminal(state):
+            after = [game.result(state, reply) for reply in game.actions(state)]
+            if all(not game.is_terminal(each) and wins(game, each) for each in after):
+                return len({win for each in after for win in wins(game, each)}) > 1
+    return False
 
 
 def board_won(game: UltimateGame, state: Any, move: Move) -> bool:

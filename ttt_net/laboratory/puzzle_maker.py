@@ -23,9 +23,16 @@ from ttt_net.games.notation import write_position
 from ttt_net.games.puzzles import FIRST_DAY
 from ttt_net.strategies import find_strategy
 from ttt_net.strategies.alphabeta import Search, deepening
-from ttt_net.strategies.analysis import Kept, analyse
+from ttt_net.strategies.analysis import Analysis, Kept, analyse
 from ttt_net.strategies.engine import is_compiled, is_connect4, is_installed, is_large, is_provable, is_small
-from ttt_net.strategies.explanation import Explanation, ExplanationKind, in_moves, names_of, winning_end
+from ttt_net.strategies.explanation import (
+    Explanation,
+    ExplanationKind,
+    end_of_play,
+    in_moves,
+    names_of,
+    winning_end,
+)
 from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.hints import hint
 from ttt_net.strategies.review import Reviewed, review, winner_of
@@ -207,7 +214,7 @@ def puzzle_by_threats(game: LineGame, state: LineState) -> Puzzle | None:
     except Stopped:
         return None
     proved = Explanation(ExplanationKind.ONLY_WIN, names_of(game, line[:1]), plies=len(line), is_bound=True)
-    why = winning_end(game, state, line[0], line[1:]) or proved
+    why = winning_end(game, state, line[0], line[1:], is_shown=True) or proved
     return Puzzle(game, state, line[0], True, len(line), _grade(len(line)), why, line[1:])
 
 
@@ -235,9 +242,45 @@ def _why(game: Game[Any], state: Any, move: Move, plies: int, line: tuple[Move, 
     if not line:
         theirs = win_that_only_stops(game, state, move)
         if theirs is None:
-            return Explanation(ExplanationKind.ONLY_DRAW, names)
+            return Explanation(loss_of_others(game, state, move) or ExplanationKind.ONLY_DRAW, names)
         return Explanation(ExplanationKind.MUST_BLOCK, names, names_of(game, (theirs,)))
-    return winning_end(game, state, move, line[1:]) or Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
+    proved = Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
+    return winning_end(game, state, move, line[1:], is_shown=True) or proved
+
+
+SAVES = {
+    ExplanationKind.TO_TWO_THREATS: ExplanationKind.SAVE_TWO_THREATS,
+    ExplanationKind.TO_VANISHED: ExplanationKind.SAVE_VANISH,
+    ExplanationKind.TO_OWN_LINE: ExplanationKind.SAVE_OWN_LINE,
+    ExplanationKind.TO_NO_SAFE_MOVE: ExplanationKind.SAVE_NO_SAFE_MOVE,
+}
+"""Names for saves, by the one end of best play after all other moves."""
+_NO_SAFE_MOVE = (ExplanationKind.TO_STACK, ExplanationKind.TO_ZUGZWANG, ExplanationKind.TO_SENT)
+"""Other ends in which no move is safe."""
+
+
+def loss_of_others(game: Game[S], state: S, move: Move) -> ExplanationKind | None:
+    """Return the kind of save of a move after which alone the match is not lost, by how the others lose.
+
+    None if they do not all lose in the same way.
+    """
+    kinds = set[ExplanationKind | None]()
+    for other, found in _other_moves(game, state, move):
+        line = max((found.moves[best].line for best in found.best), key=len)
+        end = end_of_play(game, game.result(state, other), line, game.to_move(state), is_shown=True)
+        is_helpless = found.verdict.plies == 1 or (end is not None and end.kind in _NO_SAFE_MOVE)
+        kinds.add(ExplanationKind.TO_NO_SAFE_MOVE if is_helpless else end and end.kind)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return None if kind is None else SAVES.get(kind)
+
+
+def _other_moves(game: Game[S], state: S, move: Move) -> Iterator[tuple[Move, Analysis]]:
+    """Yield all other moves than this one after which play goes on, with the analysis of the position after each."""
+    kept, limit = Kept(), Limit(nodes=PLAIN_NODES if not is_line_game(game) or is_small(game) else 10 * NODES)
+    for other in game.actions(state):
+        after = game.result(state, other)
+        if other != move and not game.is_terminal(after):  # a finished line of misère loses without a reply
+            yield other, analyse(game, after, limit, kept)
 
 
 def win_that_only_stops(game: Game[S], state: S, move: Move) -> Move | None:
@@ -245,13 +288,8 @@ def win_that_only_stops(game: Game[S], state: S, move: Move) -> Move | None:
 
     A move that takes its cell loses too. If there are several, the one that this move takes is preferred.
     """
-    kept, common = Kept(line_plies=0), set(game.actions(state))
-    limit = Limit(nodes=PLAIN_NODES if not is_line_game(game) or is_small(game) else 10 * NODES)
-    for other in game.actions(state):
-        after = game.result(state, other)
-        if other == move or game.is_terminal(after):
-            continue  # a finished line of misère loses without a reply
-        found = analyse(game, after, limit, kept)
+    common = set(game.actions(state))
+    for other, found in _other_moves(game, state, move):
         common &= {other, *(reply for reply, verdict in found.moves.items() if verdict.result == 1)}
     return move if move in common else min(common, default=None)
 

@@ -56,6 +56,7 @@ class ExplanationKind(StrEnum):
     MAKES_ZUGZWANG = "makes_zugzwang"
     MAKES_NO_SAFE_MOVE = "makes_no_safe_move"
     MAKES_OWN_LINE = "makes_own_line"
+    MAKES_SENT = "makes_sent"
     SHOULD_PLAY = "should_play"
     SHOULD_BLOCK = "should_block"
     AVOID = "avoid"
@@ -81,6 +82,10 @@ class ExplanationKind(StrEnum):
     TRY_SEARCH = "try_search"
     ONLY_WIN = "only_win"
     ONLY_DRAW = "only_draw"
+    SAVE_TWO_THREATS = "save_two_threats"
+    SAVE_VANISH = "save_vanish"
+    SAVE_OWN_LINE = "save_own_line"
+    SAVE_NO_SAFE_MOVE = "save_no_safe_move"
     NOTHING = "nothing"
     NOTHING_SEEN = "nothing_seen"
     COMPLETED_LINE = "completed_line"
@@ -107,6 +112,7 @@ class ExplanationKind(StrEnum):
     TO_ZUGZWANG = "to_zugzwang"
     TO_NO_SAFE_MOVE = "to_no_safe_move"
     TO_OWN_LINE = "to_own_line"
+    TO_SENT = "to_sent"
     TO_VANISHED = "to_vanished"
     LOST = "lost"
     HAD_WIN = "had_win"
@@ -130,6 +136,7 @@ _WORDS = {
     _Kind.MAKES_ZUGZWANG: "Play {moves}: they run out of safe moves and must play {theirs}, and you win on top.",
     _Kind.MAKES_NO_SAFE_MOVE: "Play {moves}: they run out of safe moves, and the last one lets you win.",
     _Kind.MAKES_OWN_LINE: "Play {moves}: they run out of safe moves and must complete a line.",
+    _Kind.MAKES_SENT: "Play {moves}: in the end they are sent to a board where every move lets you win.",
     _Kind.SHOULD_PLAY: "Play {moves}, or they make two threats there, and only one can be blocked.",
     _Kind.SHOULD_BLOCK: "Play {moves}: they have {row}.",
     _Kind.AVOID: "Do not play {moves}: that lets them win.",
@@ -155,6 +162,16 @@ _WORDS = {
     _Kind.TRY_SEARCH: "Try {moves}: it looks best a few moves ahead.",
     _Kind.ONLY_WIN: "{moves} wins {plies}; no other move wins.",
     _Kind.ONLY_DRAW: "{moves} holds the draw; every other move loses.",
+    _Kind.SAVE_TWO_THREATS: "{moves} holds the draw; after every other move they reach two threats at once.",
+    _Kind.SAVE_VANISH: (
+        "{moves} holds the draw; after every other move a mark of yours has to vanish, and they win there."
+    ),
+    _Kind.SAVE_OWN_LINE: (
+        "{moves} holds the draw; after every other move you run out of safe moves and must complete a line."
+    ),
+    _Kind.SAVE_NO_SAFE_MOVE: (
+        "{moves} holds the draw; after every other move they win at once, or you run out of safe moves."
+    ),
     _Kind.NOTHING: "No clear mistake was found.",
     _Kind.NOTHING_SEEN: "No clear mistake can be seen at a glance.",
     _Kind.COMPLETED_LINE: "you completed a line, and that loses; {moves} did not",
@@ -191,6 +208,7 @@ _WORDS = {
     ),
     _Kind.TO_NO_SAFE_MOVE: "{moves} was better: now you run out of safe moves, and the last one lets them win",
     _Kind.TO_OWN_LINE: "{moves} was better: now you run out of safe moves and must complete a line",
+    _Kind.TO_SENT: "{moves} was better: now in the end you are sent to a board where every move lets them win",
     _Kind.TO_VANISHED: "{moves} was better: now your mark at {theirs} will have to vanish, and they win there",
     _Kind.LOST: "after this they win {plies}; {moves} looked better",
     _Kind.HAD_WIN: "you had a win {plies} with {moves}",
@@ -209,6 +227,7 @@ ENDS = frozenset(
         _Kind.TO_ZUGZWANG,
         _Kind.TO_NO_SAFE_MOVE,
         _Kind.TO_OWN_LINE,
+        _Kind.TO_SENT,
         _Kind.TO_VANISHED,
     }
 )
@@ -605,11 +624,14 @@ FAR = 12
 """A loss this many plies away is too far for a person to see."""
 
 
-def end_of_play(game: Game[S], state: S, line: tuple[Move, ...], loser: Side) -> Explanation | None:
+def end_of_play(
+    game: Game[S], state: S, line: tuple[Move, ...], loser: Side, *, is_shown: bool = False
+) -> Explanation | None:
     """Return why `loser` has lost after a play of best moves; None if it is not played to the end, or has no name.
 
     That is two threats at once, or else a position in which no move helps: a mark has to vanish, or every move gives
-    the match away. Far from the end it is told only if the marks that decide are there already.
+    the match away. Far from the end it is told only if the marks that decide are there already, or if the whole play
+    is shown.
     """
     at, last, has_rows = state, None, bool(is_line_game(game))
     for number, made in enumerate(line):
@@ -624,8 +646,8 @@ def end_of_play(game: Game[S], state: S, line: tuple[Move, ...], loser: Side) ->
         at = game.result(at, made)
     if last is None or not game.is_terminal(at) or game.utility(at, loser) >= 0:
         return None
-    why = _helpless(game, state, *last)
-    return why if why is None or why.row or len(line) < FAR else None
+    why = _helpless(game, state, *last, is_shown=is_shown)
+    return why if why is None or why.row or is_shown or len(line) < FAR else None
 
 
 WINNERS_ENDS = {
@@ -635,30 +657,34 @@ WINNERS_ENDS = {
     ExplanationKind.TO_ZUGZWANG: ExplanationKind.MAKES_ZUGZWANG,
     ExplanationKind.TO_NO_SAFE_MOVE: ExplanationKind.MAKES_NO_SAFE_MOVE,
     ExplanationKind.TO_OWN_LINE: ExplanationKind.MAKES_OWN_LINE,
+    ExplanationKind.TO_SENT: ExplanationKind.MAKES_SENT,
 }
 """Names for the winner of the ends of best play."""
 
 
-def winning_end(game: Game[S], state: S, move: Move, line: tuple[Move, ...]) -> Explanation | None:
+def winning_end(
+    game: Game[S], state: S, move: Move, line: tuple[Move, ...], *, is_shown: bool = False
+) -> Explanation | None:
     """Return how best play wins in the end after a move; None if that has no name.
 
-    `line` is the play after the move. Two threats at once are told if they are near.
+    `line` is the play after the move. Two threats at once are told if they are near, or if the whole play is shown.
     """
     after, loser, has_rows = game.result(state, move), 1 - game.to_move(state), bool(is_line_game(game))
     if has_rows and not game.is_terminal(after) and len(look(game, after).threats) > 1:
         return Explanation(ExplanationKind.TWO_THREATS, names_of(game, (move,)))
-    end = end_of_play(game, after, line, loser)
+    end = end_of_play(game, after, line, loser, is_shown=is_shown)
     if end is None or end.kind not in WINNERS_ENDS:
         return None
-    if end.kind is ExplanationKind.TO_TWO_THREATS and len(line) > FAR:
+    if end.kind is ExplanationKind.TO_TWO_THREATS and len(line) > FAR and not is_shown:
         return None
     return end._replace(kind=WINNERS_ENDS[end.kind], moves=names_of(game, (move,)))
 
 
-def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Explanation | None:
+def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...], *, is_shown: bool) -> Explanation | None:
     """Return why no move helps in a position; None if that has no name.
 
     `line` is the last move and the win. `before` is an earlier position, in which a row that is named must be visible.
+    A column that has to be played is named only with such a row, or if the whole play is shown.
     """
     if (cell := vanishing_cell(game, state)) is not None:
         return Explanation(ExplanationKind.TO_VANISHED, (), names_of(game, (cell,))) if cell in line[1:] else None
@@ -668,7 +694,9 @@ def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Exp
     sight = look(game, state)
     if any(sight.value(move) != LOSS_IN_2 for move in moves):
         return None
-    if isinstance(game, WildGame):
+    if isinstance(game, UltimateGame) and isinstance(state, UltimateState) and state.target != ANY:
+        return Explanation(ExplanationKind.TO_SENT)
+    if isinstance(game, WildGame | UltimateGame):
         return Explanation(ExplanationKind.TO_NO_SAFE_MOVE)
     if not is_line_game(game) or not game.gravity or len(sight.threats) > 1:
         return None
@@ -681,8 +709,9 @@ def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Exp
         return Explanation(ExplanationKind.TO_STACK, (), names_of(game, sight.threats)) if is_stack else None
     made, reply = line
     stones = _marks_of(before, winner)
-    if reply == made - game.fall and completes(game, stones, reply):
-        row = row_of_threat(game, stones, reply)
+    has_row = completes(game, stones, reply)
+    if reply == made - game.fall and (has_row or is_shown):
+        row = row_of_threat(game, stones, reply) if has_row else None
         return Explanation(ExplanationKind.TO_ZUGZWANG, (), names_of(game, (made,)), row)
     return Explanation(ExplanationKind.TO_NO_SAFE_MOVE)
 
