@@ -24,7 +24,7 @@ from ttt_net.strategies.heuristic import completing_cells, own_and_other
 from ttt_net.strategies.hints import MOST_PLIES, ThreatWins, advise, hint, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, review
 from ttt_net.strategies.sight import look
-from ttt_net.strategies.strategy import Effort, Limit
+from ttt_net.strategies.strategy import DECIDED, Effort, Limit
 
 
 def after(name: str, text: str) -> tuple[Game[Any], Any]:
@@ -205,6 +205,39 @@ def test_in_connect_four_no_hint_gives_the_result_away_however_busy_the_machine_
     truth, found = analyse(game, state, Limit()), advise(game, state, Limit(ms=1))
     assert found is not None
     assert truth.keeping.issuperset(found.moves), found.text
+
+
+@pytest.mark.parametrize(
+    ("position", "text"),
+    [
+        (
+            "XOX..OOXO/OO..XOX.O/.XO..OX.O/O.OXXOX.X/.X.OXXX.O/X..OXOO../..XO..XXX/.OX.O..X./OXX..O..O",
+            "You have to play 1:c2 or 4:c2: they have a win with 1:c2.",
+        ),
+        (
+            "..O....X./.O..O..X./O.X..O.X./O..X...X./.O.XO..O./..OX...../X..X...../.OO..OXXX/...X....O next 6",
+            "You have to play 6:c2: they have a win with 7:a2.",
+        ),
+    ],
+)
+def test_in_ultimate_no_answer_to_a_threat_is_named_that_playouts_prove_to_lose(position: str, text: str) -> None:
+    engine.load(game := find_game("ultimate"))
+    state = read_position(game, position)
+    at_sight, advised = hint(game, state), advise(game, state, Limit(nodes=1_000))
+    assert at_sight is not None
+    assert advised is not None
+    assert advised.text == text
+    left_out = set(at_sight.moves) - set(advised.moves)
+    assert left_out
+    for move in at_sight.moves:
+        reply = AlphaBeta(random.Random(1))(game, game.result(state, move), Limit(nodes=200_000))
+        assert (reply.value is not None and reply.value > DECIDED) == (move in left_out)
+    for move in set(game.actions(state)) - set(advised.moves):
+        (reviewed_move,) = review(game, (move,), Limit(nodes=4_000), state)
+        mistake = reviewed_move.mistake
+        assert mistake is not None
+        assert set(advised.moves).issuperset(mistake.better)
+        assert move in left_out or set(advised.moves) == set(mistake.better)
 
 
 def test_a_move_that_wins_is_known_before_all_the_others_are_judged() -> None:

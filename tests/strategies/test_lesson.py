@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ttt_net.games import Game, find_game
-from ttt_net.games.notation import read_move
+from ttt_net.games.notation import read_move, read_position
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record
 from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit, coaching
@@ -287,6 +287,18 @@ def test_moves_of_ultimate_are_doubted_only_if_longer_playouts_agree() -> None:
         marked += 1
     assert marked > 2
     assert named > 0, "that one can see"
+
+
+def test_a_proved_loss_in_ultimate_is_no_mistake_where_the_best_move_was_as_good_as_lost() -> None:
+    pytest.importorskip("numba")
+    game = find_game("ultimate")
+    position = "..O..X.OX/.X...XOX./..OO...XO/.OO...X.O/XOO.X..../XX.OOOO../O.X.XXX../.XXO..X../O.X.O.X.. next 3"
+    state = read_position(game, position)
+    (reviewed,) = review(game, (read_move(game, state, "3:a3"),), Limit(nodes=10_000), state)
+    assert reviewed.was.result == -1
+    assert reviewed.could.result is None
+    assert reviewed.move not in reviewed.best
+    assert (reviewed.sign, reviewed.mistake) == ("", None)
 
 
 def test_too_few_playouts_doubt_no_move_of_ultimate() -> None:

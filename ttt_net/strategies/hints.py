@@ -14,7 +14,7 @@ from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable, limit_of_truth
-from ttt_net.strategies.engine import is_connect4, is_large, threat_search
+from ttt_net.strategies.engine import EXPLORATION, is_connect4, is_large, playout_tree, threat_search
 from ttt_net.strategies.explanation import (
     Explanation,
     ExplanationKind,
@@ -29,6 +29,7 @@ from ttt_net.strategies.explanation import (
     winning_end,
 )
 from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
+from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.sight import LOSS_IN_2, Sight, look, makes_two_rows
 from ttt_net.strategies.strategy import (
     WIN,
@@ -38,6 +39,7 @@ from ttt_net.strategies.strategy import (
     Limit,
     S,
     beneath,
+    from_above,
     is_decided,
     is_first,
     may_swap,
@@ -161,12 +163,42 @@ def _worth_mentioning(line: tuple[Move, ...]) -> tuple[Move, ...]:
 def unrefuted(game: Game[S], state: S, moves: tuple[Move, ...], ms: int | None) -> tuple[Move, ...]:
     """Return those of some moves after which no win by threats of the other side is found.
 
-    All of them if none is left, or if there is no search for such wins or none loaded in time.
+    All of them if none is left, or if there is no search for such wins or none loaded in time. In ultimate, those that
+    playouts hold to be about as good as the best of them.
     """
     inner, position = beneath(game, state)
+    if isinstance(inner, UltimateGame) and isinstance(position, UltimateState):
+        values = played_out(inner, position, moves, Limit(ms=ms))
+        least = max(values.values(), default=-WIN) - CLOSE
+        return tuple(move for move in moves if values.get(move, least) >= least)
     if is_first(state) or may_swap(state) or not is_large(inner) or not isinstance(position, LineState):
         return moves
     return tuple(ThreatWins(inner, ms).unrefuted(position, moves, len(moves), Limit(ms=ms))) or moves
+
+
+PLAYOUTS = 20_000
+"""The playouts for each of some moves of ultimate, 30 ms."""
+CLOSE = CERTAIN // 10
+"""How much worse than the best one a move of ultimate may be to be named beside it: 5 matches in 100."""
+
+
+def played_out(game: UltimateGame, state: UltimateState, moves: Iterable[Move], limit: Limit) -> dict[Move, int]:
+    """Return the values of some moves by playouts, as far as the limit allows: proved, or the share of `CERTAIN`."""
+    effort, values = Effort(limit), dict[Move, int]()
+    tree = playout_tree(game, random.Random(0), effort)
+    if tree is None:
+        return values
+    for move in moves:
+        after, left = game.result(state, move), effort.seconds_left()
+        if effort.is_over():
+            break
+        if game.is_terminal(after):
+            values[move] = game.utility(after, game.to_move(state)) * (WIN - 1)
+            continue
+        ms = None if left is None else max(1, round(1000 * left))
+        reply = tree.choose(after, EXPLORATION, Effort(Limit(nodes=PLAYOUTS, ms=ms)))
+        values[move] = from_above(-(reply.value or 0), 1)
+    return values
 
 
 class Hint(NamedTuple):

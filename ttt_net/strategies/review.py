@@ -32,7 +32,7 @@ from ttt_net.strategies.explanation import (
     searched_mistake,
     seen_mistake,
 )
-from ttt_net.strategies.hints import MOST_FOLLOWED, ThreatWins
+from ttt_net.strategies.hints import CLOSE, MOST_FOLLOWED, ThreatWins, played_out
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.sight import Sight, look
 from ttt_net.strategies.strategy import (
@@ -215,6 +215,8 @@ class Reviewer(Generic[S]):
                 found = self._followed(inner, position, move, found, limit)
         elif isinstance(inner, UltimateGame) and isinstance(position, UltimateState):
             found = self._played_out(inner, position, move, limit)
+            if move is not None and sight.value(move) < 0:
+                found = self._with_answers(inner, position, sight, found, limit.share(0.5))
         else:
             found = self._focused(inner, position, move, sight, limit)
         return _with_sight(found, sight), sight
@@ -310,6 +312,18 @@ class Reviewer(Generic[S]):
                     moves[move] = moves[move]._replace(value=moves[best.move].value)
         counts = first.counts().and_then(second.counts())._replace(depth=first.depth)
         return Analysis(game.to_move(state), best_of(moves, 0), moves, counts)
+
+    def _with_answers(
+        self, game: UltimateGame, state: UltimateState, sight: Sight, found: Analysis, limit: Limit
+    ) -> Analysis:
+        """Return an analysis with what playouts tell of the moves that do not lose at once, if these are few."""
+        sound = [each for each in game.actions(state) if sight.value(each) >= 0 and each not in found.moves]
+        if len(sound) > MOST_CHECKED:
+            return found
+        values = played_out(game, state, sound, Limit(ms=limit.ms))
+        answers = {each: Choice(each, value, (each,), Counts()) for each, value in values.items()}
+        moves = {each: _verdict_of_playouts(choice, choice.line) for each, choice in answers.items()} | found.moves
+        return found._replace(moves=moves, verdict=best_of(moves, 0))
 
     def _best(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> Choice:
         """Return the best move by visible features, or else by a search with half of the limit."""
@@ -422,6 +436,9 @@ def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None
     mistake = searched_mistake(game, was, could, found.best if move not in found.best else ())
     if mistake is not None and was.result is could.result is None and found.counts.depth < TRUSTED_DEPTH:
         mistake = None
+    is_known = was.result is not None and could.result is not None
+    if isinstance(game, UltimateGame) and not is_known and drop_of(was, could) < SMALL_DROP:
+        mistake = None  # playouts had told before the proof how it would end
     if was.result == -1 and mistake is not None:
         fork = allowed_fork(game, state, move, mistake.line, mistake.better)
         return fork or forced_end(game, state, move, mistake) or mistake
@@ -446,6 +463,10 @@ def _sound(game: Game[S], state: S, found: Analysis, sight: Sight) -> tuple[Move
         return found.best
     sound = tuple(move for move in game.actions(state) if sight.value(move) >= 0)
     sound = tuple(move for move in sound if move not in found.moves or found.moves[move].result != -1) or sound
+    if isinstance(game, UltimateGame):
+        known, least = found.moves, CLOSE / CERTAIN
+        close = tuple(move for move in sound if move in known and drop_of(known[move], found.verdict) <= least)
+        sound = close or sound
     return sound if len(sound) <= MOST_CHECKED else tuple(move for move in found.best if move in sound) or sound
 
 
