@@ -97,11 +97,18 @@ async def test_impossible_orders_are_reported_in_one_line(tmp_path: Path, shell:
     assert "no server runs in" in await shell.fail("stats")
     async with attended(tmp_path) as each:
         assert "nobody called Eve" in await shell.fail("kick", "Eve")
-        (tmp_path / "admin.token").write_text("something else that is long enough\n")
-        assert "401" in await shell.fail("stats")
+        assert "in_s is not allowed: Expected" in await shell.fail("drain", "-5")
+        (tmp_path / "admin.token").write_text("something-else-that-is-long-enough\n")
+        assert "does not accept this token" in await shell.fail("stats")
         assert each.server.sessions == {}
+        for secret in (b"long enough, but\nof two lines", b"\xff\x00" * 20):
+            (tmp_path / "admin.token").write_bytes(secret)
+            said = await shell.fail("stats")
+            assert "admin.token holds no token" in said
+            assert "two lines" not in said
     assert "no server runs in" in await shell.fail("stats")
     (tmp_path / "admin.address").write_text(str(tmp_path / "admin.sock"))
+    (tmp_path / "admin.token").write_text("something-else-that-is-long-enough\n")
     assert "no server answers" in await shell.fail("stats")
 
 
@@ -191,4 +198,4 @@ async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: P
         assert "no open report of" in await shell.fail("reports", "close-all", rude.name, "seen", before=as_anna)
         assert "no open report by" in await shell.fail("reports", "close-all", rude.name, "--by", before=as_anna)
         assert await shell.run("moderators", "remove", "Anna") == "Anna moderates no more\n"
-        assert "401" in await shell.fail("reports", before=as_anna)
+        assert "does not accept this token" in await shell.fail("reports", before=as_anna)

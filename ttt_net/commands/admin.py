@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import TextIO
 
@@ -24,7 +25,7 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 from ttt_net.commands.recorded_matches import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.admin_server import ADDRESS_FILE, TOKEN_FILE
+from ttt_net.server.admin.admin_server import ADDRESS_FILE, TOKEN, TOKEN_FILE
 from ttt_net.server.cluster.replicated_ledger import NodeFigures
 from ttt_net.server.readiness import spoken
 from ttt_net.text import clean, counted
@@ -57,13 +58,17 @@ def _read_address(folder: Path, address: str | None, token_file: Path | None) ->
     """Return the address of the server and its token, by default from the data folder."""
     try:
         address = address or (folder / ADDRESS_FILE).read_text(encoding="utf-8").strip()
-        return address, (token_file or folder / TOKEN_FILE).read_text(encoding="utf-8").strip()
+        held = token_file or folder / TOKEN_FILE
+        token = held.read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
         raise ConfigurationError(
             f"no server runs in {folder}, or it has no admin listener; name its folder with --data"
         ) from None
     except OSError as error:
         raise ConfigurationError(f"cannot read {error.filename}: {error.strerror}; be the user who runs it") from None
+    if TOKEN.fullmatch(token) is None:  # the words of other files belong in no message
+        raise ConfigurationError(f"{held} holds no token, which is one line without spaces, of 16 characters or more")
+    return address, token
 
 
 @contextmanager
@@ -76,9 +81,12 @@ def reached(folder: Path, at: str | None = None, token_file: Path | None = None)
     try:
         connection = _connect(address, {"Authorization": f"Bearer {token}"})
     except InvalidStatus as error:
-        raise ConfigurationError(f"the server at {address} said {error.response.status_code}; is it another?") from None
+        status = error.response.status_code
+        said = "does not accept this token" if status == HTTPStatus.UNAUTHORIZED else f"said {status}; is it another?"
+        raise ConfigurationError(f"the server at {address} {said}") from None
     except (OSError, WebSocketException) as error:
-        raise ConfigurationError(f"no server answers at {address}: {error}") from None
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise ConfigurationError(f"no server answers at {address}: {reason}") from None
     with connection:
         yield AdminConnection(connection)
 

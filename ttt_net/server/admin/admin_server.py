@@ -48,7 +48,8 @@ METRICS_TOKEN_FILE = "metrics.token"  # noqa: S105 - as above
 """Holds the token that may only read `/metrics`."""
 _MAX_PATH_BYTES = 100
 """Longer paths are too long for a Unix socket on some systems."""
-_TOKEN = re.compile(r"[\x21-\x7e]{16,}")
+TOKEN = re.compile(r"[\x21-\x7e]{16,}")
+"""The form of tokens."""
 TICK_S = 1.0
 """How often admin connections are checked."""
 _UNKNOWN = "this needs the header Authorization: Bearer TOKEN; see admin.token\n"
@@ -155,7 +156,7 @@ def private_token(path: Path) -> str:
         if path.exists() and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise ConfigurationError(f"{path} can be read by others; chmod 600 it, or remove it to have a new one")
         token = path.read_text(encoding="ascii", errors="replace").strip() if path.exists() else ""
-        if _TOKEN.fullmatch(token):
+        if TOKEN.fullmatch(token):
             return token
         if path.exists():
             log.warning("%s held no token, after a power cut perhaps; it has a new one", path)
@@ -267,7 +268,8 @@ class AdminServer:
             asked = protocol.decode_admin_request(text)
             self._commands.carry_out(asked, answer, admin)
         except (msgspec.MsgspecError, RecursionError) as error:
-            answer(protocol.Failed(f"this is no question: {error}"))
+            what, _, place = str(error).partition(" - at `$.")
+            answer(protocol.Failed(f"{place.rstrip('`') or 'the request'} is not allowed: {what}"))
         except Refusal as refusal:
             answer(protocol.Failed(str(refusal)))
 
