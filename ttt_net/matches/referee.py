@@ -163,7 +163,7 @@ def _play(
         return []
     _must_be_live(match)
     if command.ply != ply:
-        raise Refusal(Code.STALE_PLY, f"that move was meant for ply {command.ply}; now it is {ply}")
+        raise Refusal(Code.STALE_PLY, "the position has changed, so your move was not made; look at the board first")
     if side != match.game.to_move(match.state):
         raise Refusal(Code.NOT_YOUR_TURN, f"it is {match.players[1 - side].name}'s turn")
     _must_not_wait_for(match, 1 - side)
@@ -211,7 +211,7 @@ def _offer(match: Match, side: Side, offer: wire.OfferRequest, now_ms: int, at_m
     elif match.next is not None:
         return []
     if offer.ply not in (None, len(match.moves)):
-        raise Refusal(Code.STALE_OFFER, f"your {_OFFERED[kind]} was for ply {offer.ply}; now it is {len(match.moves)}")
+        raise Refusal(Code.STALE_OFFER, f"the position has changed, so your {_OFFERED[kind]} was not sent; ask again")
     if (side, kind) in match.offers:
         return []
     if kind == "takeback":
