@@ -244,6 +244,10 @@ def test_the_first_screen_and_the_puzzles_fit_a_phone_also_in_long_words(site: P
     ann.page.goto(site.url)
     for selector in (".games .option", ".boards", "#name"):
         assert bottom(box(ann, selector)) <= 740, selector
+    for size in ((390, 664), (360, 640), (320, 568)):  # of browsers with their bars
+        resize(ann, size)
+        assert bottom(box(ann, "button:text('Invite a friend')")) <= size[1], "friends come first"
+    resize(ann, STANDING)
     ann.page.locator(".beckons #cell-4.ghost").wait_for()
     ann.page.get_by_role("radio", name="Gomoku").check()
     ann.page.locator(".boards.stones.stony").wait_for()

@@ -12,7 +12,7 @@ from tests.server.running import running
 from ttt_net.games import find_game
 from ttt_net.matches.referee import RATED_PLIES
 from ttt_net.server.settings.configuration import Configuration, Games
-from ttt_net.server.wire.http import find_asset
+from ttt_net.server.wire.http import OwnPages, find_asset
 
 
 async def test_a_match_keeps_the_version_of_the_rules_that_it_began_with(
@@ -65,7 +65,7 @@ async def test_a_game_of_another_package_is_rated_where_the_host_has_listed_it(t
         await ann.ok("leaderboard", game="othello", speed="blitz")
         assert (await ann.hear("leaderboard"))["game"] == "othello"
     for rated in ((), ("othello",)):
-        page = find_asset("/", rated=rated)
+        page = find_asset("/", OwnPages("", is_any_name=True, rated=rated))
         assert page is not None
         found = re.search(rb'"name":"othello".*?"rated":(true|false)', gzip.decompress(page.coded["gzip"]))
         assert found is not None

@@ -139,7 +139,7 @@ class Hub:
         """Whether to send HSTS, which tells browsers to use only TLS; a proxy in front does that itself."""
         self._own_pages = own_pages(
             configuration.public_url, is_encrypted=configuration.tls.is_on, behind_proxy=configuration.behind_proxy
-        )._replace(rated=configuration.games.rated)
+        )._replace(rated=configuration.games.rated, title=services.name)
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection has closed."""
         self.limiter = ConnectionLimiter(
@@ -274,7 +274,7 @@ class Hub:
 
     def read_page(self) -> None:
         """Read the files of the page."""
-        find_asset("/", self._own_pages.address, self._own_pages.rated)
+        find_asset("/", self._own_pages)
 
     def answer_http(
         self, connection: Connection, request: Request, protocol: ServerProtocol

@@ -9,7 +9,7 @@ const CATALOGUE = [
   { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], swap: false, rated: true, line: { row: 3, gravity: false, misere: false } },
   { name: "gomoku", title: "Gomoku", rule: "five in a row wins", shape: [15, 15], swap: true, rated: true, line: { row: 5, gravity: false, misere: false } },
 ];
-const html = `<!doctype html><html><head></head><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
+const html = `<!doctype html><html><head><title>Games on here</title></head><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
   <div id="page"></div><div id="said"></div></body></html>`;
 const PATIENCE_MS = 30_000;
 const LOOK_MS = 2;

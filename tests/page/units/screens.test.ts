@@ -418,7 +418,7 @@ test("a long list of people shows its beginning and has a search field", async (
   assert.equal(people(), 150);
 });
 
-test("a visitor who is invited may play, and is not asked to invite others", async () => {
+test("a visitor who is invited sees the board, whose tap takes up the invitation, and is not asked to invite others", async () => {
   const { fetch } = globalThis;
   const offer = { by: { name: "Ben" }, title: "Tic-tac-toe", game: "tictactoe" };
   globalThis.fetch = (async () => ({ json: async () => offer })) as unknown as typeof fetch;
@@ -427,6 +427,12 @@ test("a visitor who is invited may play, and is not asked to invite others", asy
   await page.until("main", "Ben invites you");
   page.find("Play as a guest");
   assert.throws(() => page.find("Invite a friend"));
+  await page.tap(4);
+  await page.greeted(1);
+  assert.equal((page.of("hello")[0] as { name?: string }).name, undefined);
+  await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Guest 1" }, matches: [] });
+  assert.deepEqual(page.of("join").map((each) => (each as { code?: string }).code), ["7KQ2MZ"]);
+  assert.deepEqual(page.of("play"), [], "the friend may have the first move");
 });
 
 test("a tap without a connection says so in a sentence", async () => {

@@ -117,6 +117,13 @@ async def test_the_picture_of_a_preview_has_a_whole_address_where_that_is_known(
         assert f'property="og:image" content="{address}/assets/'.encode() in index
 
 
+async def test_the_tab_of_a_visitor_has_the_name_that_the_host_gave(tmp_path: Path) -> None:
+    async with running(tmp_path, configuration=Configuration(name="Ann & Ben's <games>")) as server:
+        for path in ("/", "/j"):
+            _, _, index = await answer(server, path)
+            assert b"<title>Ann &amp; Ben&#x27;s &lt;games&gt;</title>" in index
+
+
 async def test_the_page_can_be_installed_and_previewed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for place, title in (("/", b"Tic-tac-toe and its family"), ("/j", b"You are invited to play")):

@@ -69,6 +69,7 @@ _MORE = {"worker.js": {"Service-Worker-Allowed": "/"}}
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
+_TITLE = "<title>ttt_net</title>"
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PREVIEW_PICTURE = re.compile(r'(property="og:image" content=")(/)')
 """Programs that preview links accept only absolute addresses."""
@@ -94,13 +95,10 @@ class Asset:
     """Further headers of the response."""
 
 
-def find_asset(path: str, address: str = "", rated: tuple[str, ...] = ()) -> Asset | None:
-    """Return the asset at a path without its query, or None.
-
-    `address` is the public one of the server, if known; `rated` are the games of other packages with rated matches.
-    """
+def find_asset(path: str, own: "OwnPages | None" = None) -> Asset | None:
+    """Return the asset at a path without its query, or None."""
     place = "/j" if path.startswith("/j") else "/"  # link previews do not get the code after the #
-    return _assets(address, names(), rated).get(place if _PLACES.fullmatch(path) else path)
+    return _assets(own or ANY_PAGE, names()).get(place if _PLACES.fullmatch(path) else path)
 
 
 @lru_cache(maxsize=1)
@@ -158,14 +156,15 @@ def _ending(name: str) -> str:
 
 
 @cache
-def _assets(address: str, games: tuple[str, ...], rated: tuple[str, ...]) -> Mapping[str, Asset]:
+def _assets(own: "OwnPages", games: tuple[str, ...]) -> Mapping[str, Asset]:
     found = page_files()
     packed = {name.removesuffix(".br"): found.pop(name) for name in list(found) if _ending(name) == _BROTLI}
     folder = f"/assets/{_hash(b''.join(found[name] for name in sorted(found)))}/"
     index = found.pop(_INDEX).decode().replace("assets/", folder)
     index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
-    index = _PREVIEW_PICTURE.sub(lambda found: found[1] + address + found[2], index)
-    index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue(games, rated)))
+    index = _PREVIEW_PICTURE.sub(lambda found: found[1] + own.address + found[2], index)
+    index = index.replace(_TITLE, f"<title>{escape(own.title)}</title>")
+    index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue(games, own.rated)))
     invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to play", index)
     links = {"Link": ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)}
     kept = {
@@ -177,12 +176,12 @@ def _assets(address: str, games: tuple[str, ...], rated: tuple[str, ...]) -> Map
 
 
 @lru_cache(maxsize=64)
-def preview_page(address: str, rated: tuple[str, ...], place: str, title: str, picture: str) -> Asset:
+def preview_page(own: "OwnPages", place: str, title: str, picture: str) -> Asset:
     """Return the page at `/` or `/j` with another title for previews, and another picture if there is one."""
-    page = _assets(address, names(), rated)[place]
+    page = _assets(own, names())[place]
     text = _DESCRIPTION.sub(lambda found: found[1] + escape(title), page.body.decode())
     if picture:
-        text = _PREVIEW.sub(lambda found: f"{found[1]}{address}{escape(picture)}", text)
+        text = _PREVIEW.sub(lambda found: f"{found[1]}{own.address}{escape(picture)}", text)
         text = text.replace(_SMALL_CARD, _LARGE_CARD)
     return make_asset(_INDEX, text.encode(), page.caching, page.headers)
 
@@ -275,6 +274,8 @@ class OwnPages(NamedTuple):
     """The public address, such as `https://play.example.org`; empty if the host has not set it."""
     rated: tuple[str, ...] = ()
     """The games of other packages with rated matches."""
+    title: str = "ttt_net"
+    """The name of the server for players, which their tabs show."""
 
     def has(self, host: str) -> bool:
         """Tell whether a browser may have loaded the server's page under a name.
@@ -393,10 +394,10 @@ def _answer_plain(
     elif path == _INVITATIONS and "Invitation" in request.headers:
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
-    elif (asset := made or find_asset(path, own.address, own.rated)) is not None:
+    elif (asset := made or find_asset(path, own)) is not None:
         response = _serve(request, asset)
     else:
-        response = _not_found(request)
+        response = _not_found(request, own)
     return _fitted(request, response, is_closed=is_closed)
 
 
@@ -456,9 +457,9 @@ def _opened(response: Response) -> Response:
     return response
 
 
-def _not_found(request: Request) -> Response:
+def _not_found(request: Request, own: "OwnPages") -> Response:
     """Answer a browser with the page, and a program with a line."""
-    page = find_asset("/")
+    page = find_asset("/", own)
     if page is None or not any("text/html" in value for value in request.headers.get_all("Accept")):
         return _respond(HTTPStatus.NOT_FOUND, b"not found\n")
     return _respond(HTTPStatus.NOT_FOUND, page.body, {"Content-Type": page.kind, "Cache-Control": "no-cache"})

@@ -77,7 +77,7 @@ def preview(target: str, match: Match | None, own: OwnPages) -> Asset | None:
     else:
         return None
     if not found[1]:
-        return preview_page(own.address, own.rated, place, title, picture if _can_draw() else "")
+        return preview_page(own, place, title, picture if _can_draw() else "")
     if not _can_draw():
         return None
     return make_asset("board.png", draw_board(name, board, line), "public, max-age=300", _SHOWN_ELSEWHERE)

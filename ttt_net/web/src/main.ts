@@ -227,6 +227,7 @@ function titleNow(): string {
 
 async function begin(): Promise<void> {
   applyTheme();
+  know({ server: document.title });
   fitChoice();
   await chooseLanguage();
   drawWith(draw, nextFrame);

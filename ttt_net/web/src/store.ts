@@ -99,7 +99,7 @@ export const state = {
   mute: null as Decision | null,
   ban: null as Decision | null,
   you: null as Player | null,
-  server: "ttt_net",
+  server: "",
   features: [] as string[],
   /** Whether the host allows chat beyond phrases. */
   chat: true,

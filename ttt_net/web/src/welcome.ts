@@ -8,7 +8,7 @@ import { f, w } from "./i18n.js";
 import { fetchNow, later, withLater } from "./later.js";
 import { aloneBoard, offers } from "./local.js";
 import { faultOf } from "./names.js";
-import { emblem, picture, pulse } from "./pieces.js";
+import { emblem, pulse } from "./pieces.js";
 import { go, place } from "./place.js";
 import type { PlayerInfo, TimeControl } from "./protocol.js";
 import { capital, decided, label, sentence } from "./sentences.js";
@@ -67,7 +67,7 @@ export function nameScreen(): Tree {
         h("label", { for: "name" }, w.whatName),
         h("div.row", line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }), h("button.primary.large", w.play)),
         h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (!ui.botWanted && trouble())),
-        h("div.buttons", isFirst && button(w.inviteFriend, inviteFriend, "large"), button(w.asGuest, () => comeIn(), "large")),
+        button(w.asGuest, () => comeIn(), "large"),
       ),
       h("p.quiet", w.noAccount),
     ),
@@ -103,7 +103,7 @@ function opening(): Tree {
     offers(now, change, isBeginning),
     (!isWaiting && later()?.localBoard(now.game, now.isAlone ? () => playComputer(-1) : undefined)) || aloneBoard(now.game, now.isAlone ? playComputer : fetchNow, ui.wantedCell),
     isWaiting && h("p.status", { role: "status" }, ((ui.botWanted || isBeginning) && trouble()) || (isBeginning ? w.oneMoment : w.tapToBegin)),
-    isWaiting && h("div.actions", button(w.playComputer, () => playComputer(-1))),
+    h("div.actions", isWaiting && button(w.playComputer, () => playComputer(-1)), button(w.inviteFriend, inviteFriend)),
   );
 }
 
@@ -155,16 +155,17 @@ export function linkChanged(): void {
   redraw();
 }
 
-/** The invitation, for a visitor without a name. */
+/** The invitation, for a visitor without a name: a tap on the board takes it up as a guest. */
 function offered({ by, game, time }: Exclude<Invitation, { guests_only: true }>): Tree {
   const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
     "section.panel.offered",
     { label: w.invitation },
-    listed && picture(listed.name, listed.shape, !!listed.line?.gravity),
     h("p", h("strong", by ? f(w.invitesYou, label(by)) : w.youAreInvited)),
     h("p", terms([game], time, false)),
     h("p.quiet", listed && `${capital(ruleOf(listed))}${w.stop}`),
+    listed && aloneBoard(listed.name, () => comeIn()),
+    listed && h("p.status", w.tapToBegin),
   );
 }
 
