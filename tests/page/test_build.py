@@ -10,7 +10,7 @@ import pytest
 from tests.page.build import WEB, node
 from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
-from ttt_net.games.rules import find_rules
+from ttt_net.games.rules import ELO, find_rules
 from ttt_net.matches.match import OPENING_PLIES
 from ttt_net.matches.referee import RATED_PLIES
 from ttt_net.names import checked_name
@@ -135,6 +135,11 @@ def test_matches_are_too_short_for_the_page_and_the_server_alike() -> None:
     deck = (WEB / "src" / "deck.ts").read_text(encoding="utf-8")
     known = re.findall(r"const (?:OPENING|RATED)_PLIES = (\d+);", deck)
     assert known == [f"{OPENING_PLIES}", f"{RATED_PLIES}"]
+
+
+def test_the_page_knows_how_strong_the_levels_are() -> None:
+    found = re.findall(r"^  (\w+): \[(.*)\],$", (WEB / "src" / "levels.ts").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {game: tuple(map(int, points.split(", "))) for game, points in found} == ELO
 
 
 def test_the_page_finds_the_same_fault_with_names_as_the_server() -> None:

@@ -313,8 +313,19 @@ test("a bot that has gone on to another player is challenged to the rematch", as
   assert.deepEqual(fields(page.of("challenge"), "name", "game", "level"), [["Tom", "tictactoe", 3]]);
 });
 
+test("who beats a bot reads how much stronger the next level is in that game", async () => {
+  const page = await ann();
+  for (const [level, winner, says] of [[3, 0, "Level 4 is about 45 points stronger."], [8, 0, undefined], [3, 1, undefined]] as const) {
+    await page.says(snapshot({ match: `m${level}${winner}`, players: [{ name: "Ann" }, { name: "Tom", bot: "random", level }] }));
+    await page.says({ ...ended(winner, "resign"), match: `m${level}${winner}` });
+    await page.until(".deck", winner ? "You lost" : "You won");
+    assert.equal(document.querySelector(".said")?.textContent, says);
+  }
+});
+
 test("a visitor plays a bot of the chosen strength before giving a name", async () => {
   const page = await visitor();
+  await page.titled("Games on here");
   await page.press("Play the computer");
   await page.greeted(1);
   assert.deepEqual(fields(page.of("hello"), "name"), [[undefined]]);

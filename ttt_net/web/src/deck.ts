@@ -15,6 +15,7 @@ import { voice } from "./faces.js";
 import { kindOf } from "./games.js";
 import { either, f, many, w } from "./i18n.js";
 import { icon } from "./icons.js";
+import { ELO } from "./levels.js";
 import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";
@@ -165,15 +166,22 @@ function ended(match: Match): Question {
       buttons: [again, first, anew, !again && (match.starts[ui.ply] ? playOn(match, ui.ply) : isHere && another(match))],
     };
   }
-  const found = nothingFound(match);
+  const more = [said, nothingFound(match), tone === "victory" && nextLevel(match)].filter(Boolean);
   return {
     key,
     text: told(match),
     tone,
-    more: (said || found) && h("p.said", said && h("span", said), found && h("span", found)),
+    more: more.length > 0 && h("p.said", more.map((each) => h("span", each))),
     below,
     buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && !theirs && another(match)],
   };
+}
+
+/** How much stronger the level above the beaten one is in this game, if that has been measured. */
+function nextLevel({ game, players, you }: Match): string {
+  const { level = 8 } = players[1 - you!]!;
+  const [own, next] = ELO[game.name.split("+")[0]!]?.slice(level - 1, level + 1) ?? [];
+  return next === undefined ? "" : f(w.stronger, level + 1, next - own!);
 }
 
 /** The way back to the tournament of a match. */

@@ -218,6 +218,7 @@ export const words: Partial<Words> = {
   rematch: "مباراة أخرى",
   toRematch: "إلى المباراة الأخرى",
   newOpponent: "خصم جديد",
+  stronger: "المستوى {0} أقوى بنحو {1} نقطة.",
   replay: "أعد العرض",
   move: "نقلة",
   moveOf: "النقلة {0} من {1}",

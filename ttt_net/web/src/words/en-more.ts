@@ -161,6 +161,7 @@ export const enMore = {
   pause: "Pause",
   toRematch: "To the rematch",
   newOpponent: "New opponent",
+  stronger: "Level {0} is about {1} points stronger.",
   replay: "Replay",
   move: "Move",
   moveOf: "Move {0} of {1}",

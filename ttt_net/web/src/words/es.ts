@@ -205,6 +205,7 @@ export const words: Partial<Words> = {
   rematch: "Revancha",
   toRematch: "A la revancha",
   newOpponent: "Otro rival",
+  stronger: "El nivel {0} es unos {1} puntos más fuerte.",
   replay: "Ver de nuevo",
   move: "Jugada",
   moveOf: "Jugada {0} de {1}",

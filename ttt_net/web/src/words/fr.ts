@@ -206,6 +206,7 @@ export const words: Partial<Words> = {
   rematch: "Revanche",
   toRematch: "Vers la revanche",
   newOpponent: "Autre adversaire",
+  stronger: "Le niveau {0} est plus fort d’environ {1} points.",
   replay: "Revoir",
   move: "Coup",
   moveOf: "Coup {0} sur {1}",

@@ -205,6 +205,7 @@ export const words: Partial<Words> = {
   rematch: "Revanche",
   toRematch: "À revanche",
   newOpponent: "Outro adversário",
+  stronger: "O nível {0} é cerca de {1} pontos mais forte.",
   replay: "Rever",
   move: "Lance",
   moveOf: "Lance {0} de {1}",

@@ -215,6 +215,7 @@ export const words: Partial<Words> = {
   rematch: "Реванш",
   toRematch: "К реваншу",
   newOpponent: "Новый соперник",
+  stronger: "Уровень {0} сильнее примерно на {1} очков.",
   replay: "Повтор",
   move: "Ход",
   moveOf: "Ход {0} из {1}",

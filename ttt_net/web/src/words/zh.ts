@@ -208,6 +208,7 @@ export const words: Partial<Words> = {
   rematch: "再来一局",
   toRematch: "去新的一局",
   newOpponent: "换个对手",
+  stronger: "第 {0} 级约强 {1} 分。",
   replay: "回放",
   move: "着法",
   moveOf: "第 {0} 步，共 {1} 步",
