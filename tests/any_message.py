@@ -156,7 +156,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.PingRequest: st.builds(wire.PingRequest, id=ids),
 }
 
-numbers = st.integers(0, 2**53)
+numbers = st.integers(0, 2**53 - 1)
 players = st.builds(
     wire.PlayerInfo,
     name=text,

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from websockets.frames import Opcode
@@ -172,6 +173,9 @@ class _Loop:
     def time(self) -> float:
         return 0.0
 
+    def call_soon(self, call: Callable[..., None], *args: object) -> None:
+        self._waiting.append(partial(call, *args))
+
     def call_later(self, delay_s: float, call: Callable[[], None]) -> None:
         assert delay_s == 0
         self._waiting.append(call)
@@ -233,7 +237,7 @@ class _Owner:
     def _do_nothing(self, *_: object) -> None:
         pass
 
-    opened = closed = flooded = meter = answer_http = _do_nothing
+    opened = closing = closed = flooded = meter = answer_http = _do_nothing
 
 
 def by_us(stream: bytes, cuts: list[int]) -> Heard:

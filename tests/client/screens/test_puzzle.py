@@ -144,7 +144,7 @@ def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_th
     display = update(display, describe_puzzle(PuzzleRequest(0, move=4), NOW), 0)
     assert display.achieved.solved == ("2027-04-15",)
     page = picture(display)
-    assert "Right! b2 holds the draw; every other move loses." in page
+    assert "Right! b2 holds the draw; after every other move they reach two threats at once." in page
     assert "(  | |  )" in page, "the move is on the board"
     display, requests = done(display, Quick(1))
     assert requests == ()

@@ -13,6 +13,7 @@ from tests.server.journal.jobs import register
 from tests.server.journal.walk import Walk, canonical
 from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Played, PlayerInfo, Started
+from ttt_net.messages.types import MAX_NUMBER
 from ttt_net.server.cluster.log import (
     AnyLoggedEntry,
     Author,
@@ -123,7 +124,7 @@ def test_an_entry_that_no_author_of_ours_would_write_is_refused_and_the_others_s
         played("nomatch1", 2, 4),
         AppendEvents((started("m2345678").events[0],), None),
         AppendEvents((started("m2345678").events[0],), (77, 78)),
-        AppendEvents((Played(match="x" * 50, seq=2**63, at_ms=2**63, side=0, ply=0, move=2**63),)),
+        AppendEvents((Played(match="x" * 50, seq=MAX_NUMBER, at_ms=MAX_NUMBER, side=0, ply=0, move=MAX_NUMBER),)),
         Came(77, 1, "", 1, "192.0.2.1"),
     ]
     applied = written.write("a", 1, 3, note("one"), *evil, note("two"))
