@@ -88,6 +88,7 @@ for (const name of Object.keys(GAMES) as Name[]) {
 test("cells on this device have the names that the server gives their moves", () => {
   assert.deepEqual(cellNames([3, 3], false).slice(0, 4), ["a3", "b3", "c3", "a2"]);
   assert.deepEqual(cellNames([6, 7], true).slice(-2), ["6", "7"]);
+  assert.deepEqual([40, 8, 72].map((cell) => cellNames([9, 9], false, [3, 3])[cell]), ["5:b2", "3:c3", "7:a1"]);
   assert.deepEqual([cellNames([4, 4, 4], false)[16], cellNames([4, 4, 4], true)[63]], ["2:a4", "d1"]);
 });
 

@@ -87,17 +87,19 @@ export function fieldOf(game: Game, position: Position, choose: (cell: number, e
 
 export function gameOf({ name, title, rule, shape, block, line }: LineGame): Game {
   const cells = Array.from({ length: shape.reduce((product, side) => product * side, 1) }, (_, cell) => cell);
-  return { name, title, rule, shape, gravity: line.gravity, move_cells: cells, move_names: cellNames(shape, line.gravity), ...(block && { block }) };
+  return { name, title, rule, shape, gravity: line.gravity, move_cells: cells, move_names: cellNames(shape, line.gravity, block), ...(block && { block }) };
 }
 
-/** The names of cells, as the server names their moves: a column where marks fall, otherwise letter, number and layer. */
-export function cellNames(shape: number[], isFalling: boolean): string[] {
+/** The names of cells, as the server names their moves: a column where marks fall, otherwise layer or board, letter and number. */
+export function cellNames(shape: number[], isFalling: boolean, block?: number[]): string[] {
   const [layers = 1, height = 1, width = 1] = shape.length === 3 ? shape : [1, ...shape];
+  const [down = height, across = width] = block ?? [];
   const column = (x: number) => String.fromCharCode(97 + x);
   return Array.from({ length: layers * height * width }, (_, cell) => {
     const [z, y, x] = [Math.floor(cell / (width * height)), Math.floor(cell / width) % height, cell % width];
     if (layers === 1 && isFalling) return `${x + 1}`;
-    return `${layers > 1 && !isFalling ? `${z + 1}:` : ""}${column(x)}${height - y}`;
+    const part = block ? Math.floor(y / down) * (width / across) + Math.floor(x / across) : z;
+    return `${block || (layers > 1 && !isFalling) ? `${part + 1}:` : ""}${column(x % across)}${down - (y % down)}`;
   });
 }
 

@@ -74,7 +74,7 @@ function theBoard(name: string, { shape, row, gravity = false, block: small }: L
   const cells = Array.from({ length: count }, (_, cell) => cell);
   const { x, o, goal, mark = "X", made } = { ...step, made: now.made };
   const signs = cells.map((cell) => (x.includes(cell) && !(made >= 0 && cell === step.fading) ? "X" : o.includes(cell) ? "O" : cell === made ? mark : "."));
-  const game: Game = { name: `lesson ${name}`, title: "", rule: "", shape, gravity, move_cells: cells, move_names: cellNames(shape, gravity), ...(small && { block: small }) };
+  const game: Game = { name: `lesson ${name}`, title: "", rule: "", shape, gravity, move_cells: cells, move_names: cellNames(shape, gravity, small), ...(small && { block: small }) };
   const legal = made >= 0 ? [] : (step.legal ?? cells.filter((cell) => signs[cell] === "." && rests(game, signs, cell)));
   const line = made >= 0 && row ? (lines(shape, row, made).find((each) => each.every((cell) => signs[cell] === mark)) ?? []) : [];
   const look: Look = {
