@@ -738,7 +738,8 @@ class Connection(Reader):
         self.is_open = False
         if self._closing_since_s is None:
             self._closing_since_s = self._loop.time()
-            self._loop.call_soon(self._owner.closing, self)  # later: the owner may be sending to its whole audience
+            if self.session is not None:  # later, since the owner may be sending to its whole audience
+                self._loop.call_soon(self._owner.closing, self)
 
 
 def _forget_way_of(error: BaseException | None) -> None:
