@@ -702,6 +702,13 @@ def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...], *, is_
         return None
     assert isinstance(before, LineState)
     assert isinstance(state, LineState)
+    return _helpless_columns(game, before, state, line, sight, is_shown=is_shown)
+
+
+def _helpless_columns(
+    game: LineGame, before: LineState, state: LineState, line: tuple[Move, ...], sight: Sight, *, is_shown: bool
+) -> Explanation | None:
+    """Return why no move helps where marks fall; see `_helpless`."""
     winner = 1 - game.to_move(state)
     if sight.threats:
         above = sight.threats[0] - game.fall

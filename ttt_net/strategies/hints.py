@@ -319,12 +319,8 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
     sight, seen = look(game, state), hint(game, state)
     judging = limit_of_truth(game, limit.share(JUDGE_SHARE))
     found = analyse(game, state, judging, kept) if is_solvable(game) else None
-    if seen is not None and (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
-        moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
-        if 1 < len(moves) <= FEW and not sight.wins:
-            moves = unrefuted(game, state, moves, limit.ms)
-        if 0 < len(moves) <= FEW and sight.value(moves[0]) >= 0:
-            return Hint(moves, seen.why._replace(moves=names_of(game, moves)))
+    if seen is not None and (held := _held(game, state, sight, seen, found, limit)) is not None:
+        return held
     choice = _judged(game, found) if found is not None else _by_threats(game, state, limit)
     if choice is None:
         choice = _searched(game, state, limit, found)
@@ -332,6 +328,18 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
     if why is not None and why.kind in _UNNAMED and is_solvable(game):
         why = _named_win(game, state, choice, limit, kept) or why
     return Hint((choice.move,), why or _reason(game, state, choice))
+
+
+def _held(game: Game[S], state: S, sight: Sight, seen: Hint, found: Analysis | None, limit: Limit) -> Hint | None:
+    """Return the visible hint about a threat, without moves that turn out to be bad; None if none or too many stay."""
+    if not (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
+        return None
+    moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
+    if 1 < len(moves) <= FEW and not sight.wins:
+        moves = unrefuted(game, state, moves, limit.ms)
+    if 0 < len(moves) <= FEW and sight.value(moves[0]) >= 0:
+        return Hint(moves, seen.why._replace(moves=names_of(game, moves)))
+    return None
 
 
 MOST_FOLLOWED = 26

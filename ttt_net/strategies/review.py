@@ -427,18 +427,12 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
 
 
 def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None:
-    """Return the mistake of a move without a visible one, or None if none is known.
-
-    Estimates of very short searches, which see no plan, do not count against a move.
-    """
+    """Return the mistake of a move without a visible one, or None if none is known."""
     state, _, move, found, _ = made
     was, could = found.moves[move], found.verdict
     mistake = searched_mistake(game, was, could, found.best if move not in found.best else ())
-    if mistake is not None and was.result is could.result is None and found.counts.depth < TRUSTED_DEPTH:
+    if not _is_trusted(game, found, was):
         mistake = None
-    is_known = was.result is not None and could.result is not None
-    if isinstance(game, UltimateGame) and not is_known and drop_of(was, could) < SMALL_DROP:
-        mistake = None  # playouts had told before the proof how it would end
     if was.result == -1 and mistake is not None:
         fork = allowed_fork(game, state, move, mistake.line, mistake.better)
         return fork or forced_end(game, state, move, mistake) or mistake
@@ -450,6 +444,19 @@ def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None
             why = fault_of_boards(inner, position, move, mistake.better)
             return mistake if why is None else mistake._replace(why=why)
     return mistake
+
+
+def _is_trusted(game: Game[Any], found: Analysis, was: Verdict) -> bool:
+    """Tell whether a difference to the best move may count against a move.
+
+    Estimates of very short searches, which see no plan, do not; nor in ultimate the proof of a loss that playouts had
+    expected of the best move too.
+    """
+    could = found.verdict
+    if was.result is could.result is None and found.counts.depth < TRUSTED_DEPTH:
+        return False
+    is_known = was.result is not None and could.result is not None
+    return not isinstance(game, UltimateGame) or is_known or drop_of(was, could) >= SMALL_DROP
 
 
 def _is_lost_anyway(was: Verdict, could: Verdict) -> bool:
