@@ -90,7 +90,10 @@ export function gameOf({ name, title, rule, shape, block, line }: LineGame): Gam
   return { name, title, rule, shape, gravity: line.gravity, move_cells: cells, move_names: cellNames(shape, line.gravity, block), ...(block && { block }) };
 }
 
-/** The names of cells, as the server names their moves: a column where marks fall, otherwise layer or board, letter and number. */
+/**
+ * The names of cells, as the server names their moves: a column where marks fall, otherwise letter and number, after the
+ * number of the layer or small board, if any.
+ */
 export function cellNames(shape: number[], isFalling: boolean, block?: number[]): string[] {
   const [layers = 1, height = 1, width = 1] = shape.length === 3 ? shape : [1, ...shape];
   const [down = height, across = width] = block ?? [];
