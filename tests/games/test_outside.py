@@ -2,6 +2,7 @@
 
 import logging
 import random
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from tests.games.added import ENTRIES, faulty, late, raises
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, catalogue, find_game, game_name, outside
-from ttt_net.games.game import Annotations, Counter, Face, Note
+from ttt_net.games.game import Annotations, Counter, Face, Note, RulePage
 from ttt_net.games.notation import draw_diagram
 from ttt_net.games.outside import OutsideGame
 from ttt_net.games.records import read_record, write_record
@@ -65,6 +66,21 @@ def test_a_game_of_another_package_explains_itself() -> None:
         [(0, y, y, 7) for y in range(7)], "hexagon", 2, {"top": "X", "bottom": "X", "left": "O", "right": "O"}
     )
     assert info.endings == {"connection": "{winner} connected both edges"}
+
+
+@pytest.mark.parametrize("name", ["faulty", "faulty+swap"])
+def test_a_game_without_a_page_is_explained_by_its_rule(name: str, install: Callable[..., None]) -> None:
+    class Entry:
+        name, value = "plain", "plain_package:games"
+
+        def load(self) -> Game[Any]:
+            return faulty(face=Face(may_swap=True))
+
+    install(Entry())
+    rules = describe_rules(name)
+    assert rules.goal == "Three in a row, sometimes."
+    assert ("take it over" in rules.special) == name.endswith("+swap")
+    assert (len(rules.tips), rules.example) == (1 if name.endswith("+swap") else 0, None)
 
 
 @pytest.mark.usefixtures("examples")
@@ -220,6 +236,7 @@ def test_an_error_in_the_rules_ends_its_match_and_nothing_else(
         ({"face": Face(endings={"time": "{winner} won"})}, "reasons"),
         ({"face": Face(endings={"luck": "x" * 81})}, "printable"),
         ({"face": None}, "face"),
+        ({"face": Face(page=RulePage("Win.", "Nothing.", (), "b2 b2"))}, "the example of its page .* cell b2 is taken"),
         ({"board": raises}, "division by zero"),
     ],
 )
@@ -239,7 +256,7 @@ def test_a_package_with_a_game_out_of_bounds_is_ignored(
     install(Entry())
     assert dict(catalogue.outside()) == {}
     assert "the games of faulty_package:games are left out" in caplog.text
-    assert sentence in caplog.text
+    assert re.search(sentence, caplog.text)
 
 
 def test_a_broken_package_does_not_hide_other_games(

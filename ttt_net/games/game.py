@@ -134,8 +134,8 @@ class RulePage:
     """How to win."""
     special: str
     """The rules that set this game apart, and its notation if that is unusual."""
-    tips: tuple[str, str]
-    """Two pieces of advice."""
+    tips: tuple[str, ...]
+    """Two pieces of advice; none if nobody has written a page for the game."""
     example: str = ""
     """The names of the moves of a short match that ends in a win; empty if none does."""
     caption: str = ""
@@ -155,7 +155,7 @@ class Face(NamedTuple):
     `{winner}`, `{loser}` and `{losers}` (the loser's) stand for the players.
     """
     page: RulePage | None = None
-    """The page of rules; None for games whose page the module `rules` generates."""
+    """The page of rules; without one, the module `rules` makes it of the `rule`."""
     version: int = 1
     """The version of the rules. A match that began with another version cannot be continued or replayed."""
     may_swap: bool = False

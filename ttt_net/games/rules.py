@@ -136,14 +136,17 @@ def find_rules(name: str) -> RulePage:
     """Return the page of rules of the named game. Raises `Refusal` if the game does not exist."""
     game = find_game(name)
     base = game.name.removesuffix(SWAP)
-    page = find_game(base).face.page or _PAGES.get(base) or _page_of_size(base)
+    page = find_game(base).face.page or _PAGES.get(base) or (_page_of_size if "," in base else _page_of_rule)(base)
     if base == game.name:
         return page
     return replace(
         page,
         special=f"{page.special} Instead of answering the first move, the second player may take it over with the move "
         "swap: they play X from then on, and the first player plays O.",
-        tips=("Start with a move that is neither too good nor too bad: you may have to play against it.", page.tips[1]),
+        tips=(
+            "Start with a move that is neither too good nor too bad: you may have to play against it.",
+            *page.tips[1:],
+        ),
     )
 
 
@@ -160,6 +163,12 @@ def draw_example(name: str) -> tuple[str, ...]:
     """Return the end of the example as rows of text, at most 76 wide; empty without an example."""
     game, state = play_example(name)
     return draw_diagram(game, state, is_cropped=True) if find_rules(name).example else ()
+
+
+def _page_of_rule(name: str) -> RulePage:
+    """Return the page of a game of another package that has none of its own: its rule in one sentence."""
+    rule = find_game(name).rule
+    return RulePage(goal=f"{rule[0].upper()}{rule[1:].removesuffix('.')}.", special="", tips=())
 
 
 def _page_of_size(name: str) -> RulePage:
