@@ -231,6 +231,7 @@ def test_our_protocol_sends_the_position_the_moves_and_the_time(tmp_path: Path) 
         ("a1 -12", -12),
         ("a1 win -3", None),
         ("a1 win 99999999999999999999", None),
+        ("a1 win 00000199999999999999", None),
         ("a1 999999999", None),
         ("a1 perhaps", None),
     ],

@@ -231,8 +231,6 @@ _UNTIMED_MS = 1000
 """The thinking time of an engine if the match has no limit."""
 _NO_LIMIT = 2_147_483_647
 """Piskvork's value for unlimited time."""
-_FARTHEST = 9_999
-"""The maximal number of plies to an end in an evaluation; ten times that is the largest estimate."""
 
 T = TypeVar("T")
 
@@ -343,9 +341,9 @@ def _value_of(words: list[str]) -> int | None:
     match words[:1]:
         case ["draw"]:
             return 0
-        case ["win" | "loss" as word] if number.isascii() and number.isdigit() and int(number[:6]) <= _FARTHEST:
+        case ["win" | "loss" as word] if re.fullmatch("[0-9]{1,4}", number):
             return (WIN - int(number)) * (1 if word == "win" else -1)
-        case [text] if re.fullmatch(r"[+-]?[0-9]{1,5}", text, re.ASCII):
+        case [text] if re.fullmatch("[+-]?[0-9]{1,5}", text):
             return max(1 - DECIDED, min(DECIDED - 1, int(text)))
         case _:
             return None
