@@ -119,7 +119,7 @@ def begin_from(replica: Replica, image: TablesImage, store: dict[str, bytes], wh
 
 
 def take_part(replica: Replica, image: TablesImage, what: str) -> None:
-    """Let a node take part with what lives in a snapshot."""
+    """Let a node take part with the live tables of a snapshot."""
     image.file.seek(0)
     with measured(what), replica.reading(image.file) as given:
         living = given.live()

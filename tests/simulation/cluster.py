@@ -79,7 +79,7 @@ class ClusterWorld(Stage):
         """The tables after each place of the log, as the node had them that was there first."""
         self.replicas = {name: Replica(None, segment_size=SEGMENT_SIZE) for name in "abcde"[:nodes]}
         self.wholes: dict[str, Replica] = {}
-        """The tables on the disk of each node that takes part with what lives."""
+        """The tables on the disk of each node that takes part with live tables."""
         self.completed = 0
         """How often such a node became whole."""
         self.lost_segments: dict[str, bytes] = {}
@@ -162,7 +162,7 @@ class ClusterWorld(Stage):
 
     def _boot(self, name: str) -> None:
         if self.servers[name] is None:
-            if not (self._takes_what_lives(name) or self._take_snapshot(self.replicas[name])):
+            if not (self._takes_live_tables(name) or self._take_snapshot(self.replicas[name])):
                 self.trace(None, f"node {name} cannot begin from the snapshot, and waits")
                 self.loop.call_later(1.0, self._boot, name)
                 return
@@ -196,7 +196,7 @@ class ClusterWorld(Stage):
         replica.form = max(form, replica.in_force())  # one of before has to be renewed first
         return True
 
-    def _takes_what_lives(self, name: str) -> bool:
+    def _takes_live_tables(self, name: str) -> bool:
         """Let a node that lacks segments begin without them, or not; return whether it does."""
         position, image = self.stream.snapshot
         whole = self.replicas[name]
@@ -214,7 +214,7 @@ class ClusterWorld(Stage):
             whole.form = form
         living.form = whole.form = max(form, living.in_force())
         self.wholes[name], self.replicas[name] = whole, living
-        self.trace(None, f"node {name} begins with what lives at place {position}")
+        self.trace(None, f"node {name} begins with live tables at place {position}")
         self.loop.call_later(self.rng.choice([0.2, 3.0, 20.0]), self._complete, name, living)
         return True
 
@@ -226,7 +226,7 @@ class ClusterWorld(Stage):
         whole.form = living.form
         is_done = False
         if self._take_snapshot(whole):
-            with suppress(StorageError):  # the segments were lost, and it is still before what lives
+            with suppress(StorageError):  # the segments were lost, and it is still before the live tables
                 while not whole.keep_up_with(living):
                     pass
                 is_done = living.become(whole)

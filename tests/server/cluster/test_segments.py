@@ -426,11 +426,11 @@ def _ranges(replica: Replica) -> list[tuple[int, int]]:
     return replica.database.connection.execute("SELECT first, last FROM segments").fetchall()
 
 
-# With what lives.
+# Live tables.
 
 
 class Life:
-    """A steward that goes on after a snapshot, and a node that takes part with what lives in it."""
+    """A steward that goes on after a snapshot, and a node that takes part with its live tables."""
 
     def __init__(self, place: Place) -> None:
         self.place, self.store = place, Store()
@@ -479,13 +479,13 @@ class Life:
         return str(row[0])
 
     def complete(self) -> None:
-        """Let the whole tables replace those of what lives."""
+        """Replace the live tables by the whole ones."""
         self.store.give(self.whole)
         assert self.whole.keep_up_with(self.living)
         assert self.living.become(self.whole)
 
 
-def test_a_node_takes_part_with_what_lives_and_is_then_what_the_steward_is(place: Place) -> None:
+def test_a_node_takes_part_with_live_tables_and_ends_with_those_of_the_steward(place: Place) -> None:
     life = Life(place)
     assert not life.living.has_past
     life.play("one")
@@ -501,7 +501,7 @@ def test_a_node_takes_part_with_what_lives_and_is_then_what_the_steward_is(place
     assert place.files() == ["1", "2"]
 
 
-def test_a_node_with_what_lives_answers_no_question_about_an_older_match_wrongly(place: Place) -> None:
+def test_a_node_with_live_tables_answers_no_question_about_an_older_match_wrongly(place: Place) -> None:
     life = Life(place)
     match = life.old_match()
     with pytest.raises(Refusal, match="still fetches older matches") as early:
@@ -547,7 +547,7 @@ def test_tables_that_lack_finished_matches_are_not_backed_up(place: Place, tmp_p
     assert life.living.back_up(tmp_path / "copy", lambda: True) > 0
 
 
-def test_whole_tables_that_differ_from_what_lives_are_not_taken(place: Place) -> None:
+def test_whole_tables_that_differ_from_the_live_ones_are_not_taken(place: Place) -> None:
     life = Life(place)
     life.store.give(life.whole)
     assert life.whole.keep_up_with(life.living)

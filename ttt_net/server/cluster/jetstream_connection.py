@@ -108,7 +108,7 @@ class DisposableTransport(TcpTransport):
             self._is_open = True
         if self._is_over:  # perhaps meanwhile: the library may swallow a cancellation
             self.close()
-            raise ConnectionAbortedError("this connection was thrown away")
+            raise ConnectionAbortedError("this connection was discarded")
 
     def write(self, payload: bytes) -> None:
         """Send, unless the connection was dropped."""
@@ -147,7 +147,7 @@ class DisposableTransport(TcpTransport):
 
 
 class LogClient(Client):
-    """A client of NATS whose connections can be thrown away."""
+    """A client of NATS whose connections can be discarded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ def as_silence(what: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def without_complaints() -> Iterator[None]:
-    """Keep a warning of asyncio out of the logs: nats-py encrypts a stream unknown to it, which it tells at its end."""
+    """Keep a warning of asyncio out of the logs, which it writes at the end of a stream that nats-py encrypted."""
 
     def is_news(record: logging.LogRecord) -> bool:
         return not record.getMessage().startswith("returning true from eof_received()")
@@ -296,7 +296,7 @@ def about_snapshot(position: Position, needs: Collection[str]) -> ObjectMeta:
 
 
 async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
-    """Ask how much of a log is kept; its servers know the times of the newest batch and of the complete snapshot."""
+    """Return how much of a log is kept, with the age of its snapshot by the clocks of its servers."""
     state = (await jetstream.stream_info(name)).state
     bucket = f"{name}_snapshots"
     try:
@@ -316,7 +316,7 @@ async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
 
 
 async def segments_of(name: str, jetstream: JetStreamContext) -> frozenset[str]:
-    """Ask for the names of all complete objects in the store of snapshots, besides the snapshot itself."""
+    """Return the names of all complete objects in the store of snapshots, except the snapshot itself."""
     subjects = await _subjects(name, jetstream, "M")
     names = (base64.urlsafe_b64decode(subject.rpartition(".")[2]).decode() for subject in subjects)
     return frozenset(names) - {SNAPSHOT}
@@ -330,12 +330,12 @@ async def _subjects(name: str, jetstream: JetStreamContext, kind: str) -> Collec
 
 
 def _about(bucket: str, name: str) -> str:
-    """Return the subject of the message about an object, which is there as long as the object is complete."""
+    """Return the subject of the message about an object, which exists while the object is complete."""
     return f"$O.{bucket}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
 
 
 async def purge_objects(name: str, jetstream: JetStreamContext, names: Collection[str]) -> None:
-    """Purge objects, and parts that belong to none: of an interrupted write or deletion.
+    """Purge objects, and parts that an interrupted write or deletion has left.
 
     The library's own deletion would keep a message about each object for ever.
     """
@@ -373,7 +373,7 @@ def _stream_of(address: JetStreamAddress) -> StreamConfig:
 
 
 ANSWER_S = 5.0
-"""How long a server may take to let us in, and to answer a question."""
+"""The time limit for connecting to a server, and for each of its answers."""
 FIRST_VERSION = (2, 12)
 """The first release of nats-server that the guide accepts; older ones cannot sync each write."""
 SOON = timedelta(days=14)
@@ -386,12 +386,12 @@ Weight = Literal["wrong", "risky"]
 
 
 class ServerFacts(NamedTuple):
-    """One server, by its own account."""
+    """The state of one server, as it reports it."""
 
     server: str
     """Its address, without our password."""
     trouble: str | None = None
-    """Why it does not let us in; the fields below then mean nothing."""
+    """Why the check could not connect; the fields below are then meaningless."""
     version: str = ""
     has_jetstream: bool = True
     answer_ms: float = 0.0
@@ -429,7 +429,7 @@ class _Error(Struct):
 
 
 class LogFacts(Struct):
-    """The log, by the account of its leader: the fields of the answer of NATS that matter here."""
+    """The state of the log as its leader reports it: the fields of the reply of NATS that matter here."""
 
     config: _Config = msgspec.field(default_factory=_Config)
     state: _State = msgspec.field(default_factory=_State)

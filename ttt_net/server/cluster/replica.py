@@ -399,7 +399,7 @@ class GivenTables:
 
     @cached_property
     def missing(self) -> list[Segment]:
-        """The segments that have to be added; to find them may take reading all matches."""
+        """The segments that have to be added; finding them may take reading all matches."""
         missing = []
         for segment in self._manifest or ():
             if not segments.is_in(self._replica.database.connection, segment):
@@ -424,11 +424,11 @@ class GivenTables:
             self._replica._take(self._connection, self._manifest, kept)
 
     def live(self) -> "Replica":
-        """Return new tables of what lives, with which a node can take part until it has all; see `keep_up_with`.
+        """Return live tables, with which a node can take part until its tables are whole; see `keep_up_with`.
 
-        This uses the snapshot up. Raises `StorageError` if the disk fails.
+        This consumes the snapshot. Raises `StorageError` if the disk fails.
         """
-        return self._replica._with_what_lives(self._connection)
+        return self._replica._live_tables(self._connection)
 
 
 class Replica:
@@ -457,9 +457,9 @@ class Replica:
         self.last_in_force = self.in_force()
         """The form in force at `position`; any thread may read it."""
         self.has_past = True
-        """Whether these tables have all finished matches, not only what lives; any thread may read it."""
+        """Whether these tables have all finished matches; live tables lack those in segments. For any thread."""
         self._applied: deque[tuple[Position, bytes]] = deque(maxlen=MOST_APPLIED)
-        """The batches that tables of what lives have applied, for `keep_up_with`."""
+        """The batches that live tables have applied, for `keep_up_with`."""
 
     @property
     def path(self) -> Path | None:
@@ -506,7 +506,7 @@ class Replica:
                 batch, outcomes = _read(position, data), None
                 if batch is not None and is_next(connection, batch, position):
                     if not self.has_past:
-                        _must_be_about_what_lives(connection, batch)
+                        _refuse_old_matches(connection, batch)
                     outcomes = carry_out(connection, batch)
                 state = next_state(state, data, msgspec.json.encode([*map(digest, outcomes or ())]))
                 applied.append(Applied(position, batch, outcomes, state))
@@ -754,9 +754,9 @@ class Replica:
             plain.seek(0)
             yield plain
 
-    # Tables of what lives, with which a node takes part while its whole tables are made.
+    # Live tables, with which a node takes part while its whole tables are made.
 
-    def _with_what_lives(self, snapshot: sqlite3.Connection) -> "Replica":
+    def _live_tables(self, snapshot: sqlite3.Connection) -> "Replica":
         path = None if self._path is None else living_beside(self._path)
         if path is not None:
             delete_living(path)
@@ -772,7 +772,7 @@ class Replica:
         return living
 
     def keep_up_with(self, living: "Replica") -> bool:
-        """Apply some of what tables of what lives have applied; return whether that was all, for now.
+        """Apply some of the batches that live tables have applied; return whether those were all, for now.
 
         Any thread may call this, one at a time. Raises `StorageError` if the disk fails, or a batch between is missing.
         """
@@ -796,13 +796,13 @@ class Replica:
     def become(self, whole: "Replica") -> bool:
         """Take over the whole tables if they are at the same place; return whether they are.
 
-        Call this on the thread that applies. The tables of what lives are deleted. Raises `RuntimeError` if the two
-        are not at one, which is a fault of this release.
+        Call this on the thread that applies. The live tables are deleted. Raises `RuntimeError` if the two differ,
+        which is a bug of this release.
         """
         if whole.position != self.position:
             return False
         if whole.state != self.state:
-            raise RuntimeError(f"the whole tables differ from those of what lives at place {self.position}")
+            raise RuntimeError(f"the whole tables differ from the live ones at place {self.position}")
         before, path = self.database, self._path
         self.database, self._path = whole.database, whole._path
         self.has_past = True
@@ -855,7 +855,7 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
 
 
 def _write_carelessly(connection: sqlite3.Connection) -> None:
-    """Let a temporary file be written fast: nobody needs it after a failure."""
+    """Write a temporary file fast and without syncs: nobody needs it after a failure."""
     connection.execute("PRAGMA main.journal_mode = OFF")
     connection.execute("PRAGMA main.synchronous = OFF")
 
@@ -871,7 +871,7 @@ def _attach_given(snapshot: sqlite3.Connection, connection: sqlite3.Connection) 
 
 
 def living_beside(journal: Path) -> Path:
-    """Return the file of what lives while the node of a journal lacks finished matches."""
+    """Return the file of the live tables while the node of a journal lacks finished matches."""
     return journal.with_name(f"{journal.stem}-living{journal.suffix}")
 
 
@@ -884,16 +884,16 @@ def clear_up(journal: Path) -> None:
 
 
 def delete_living(path: Path) -> None:
-    """Delete the file of what lives."""
+    """Delete the file of live tables."""
     for each in (path, *(path.with_name(path.name + part) for part in ("-wal", "-shm")), path.with_suffix(".lock")):
         with suppress(OSError):  # the next start deletes it, where an open file cannot be
             each.unlink(missing_ok=True)
 
 
-def _must_be_about_what_lives(connection: sqlite3.Connection, batch: Batch) -> None:
-    """Raise `PastNeededError` if an entry adds to a match that these tables lack, so whether it may cannot be known.
+def _refuse_old_matches(connection: sqlite3.Connection, batch: Batch) -> None:
+    """Raise `PastNeededError` if an entry adds to a match that these tables lack, since only the match tells if it may.
 
-    All else that entries read is of what lives: live matches and those not packed yet, accounts, ratings, meetings.
+    Live tables have all else that entries read: live matches and those not packed yet, accounts, ratings, meetings.
     """
     begun: set[str] = set()
     for entry in batch.entries:

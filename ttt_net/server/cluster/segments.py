@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS segments (
     for event, condition in events.items()
     for row in ["OLD" if event == "DELETE" else "NEW"]
 )
-"""The hashes of this node's own ranges. A row without one is a range whose hash is being computed: see `claim`."""
+"""The hashes of this node's own ranges. NULL marks a range whose hash is being computed: see `claim`."""
 _MANIFEST = "CREATE TABLE manifest (first INTEGER PRIMARY KEY, last INTEGER, schema INTEGER, sha256 TEXT)"
 _SPLIT = ("matches", "facts", "results")
 """The tables whose rows are partly in segments."""
@@ -191,7 +191,7 @@ def split(connection: sqlite3.Connection, found: Collection[str], spool: BinaryI
 
 
 def read_range(connection: sqlite3.Connection, schema: str, first: int, last: int) -> bytes | None:
-    """Return the bytes of a segment; None if it would be empty, or would not lead to the `results` that there are."""
+    """Return the bytes of a segment; None if it would be empty, or would not give the existing `results`."""
     bounds = first, last
     matches = connection.execute(
         f"SELECT * FROM {schema}.matches WHERE is_packed AND number BETWEEN ? AND ? ORDER BY number",  # noqa: S608 - ours
@@ -254,7 +254,7 @@ def is_known_in(connection: sqlite3.Connection, segment: Segment) -> bool | None
 
 
 def is_in(connection: sqlite3.Connection, segment: Segment) -> bool:
-    """Tell the same, after reading the range if that is not known."""
+    """Tell the same as `is_known_in`, but read the range if it is not known."""
     known = is_known_in(connection, segment)
     if known is not None:
         return known
@@ -288,7 +288,7 @@ def add_results(given: sqlite3.Connection) -> None:
 def complete(given: sqlite3.Connection, tables: sqlite3.Connection, manifest: Sequence[Segment]) -> None:
     """Make a snapshot to which all segments were added a copy of the steward's tables.
 
-    It gets what else a node's `tables` have, and their indexes, which are made fastest when all rows are there.
+    It gets whatever else a node's `tables` have, and their indexes, which are created fastest once all rows exist.
     """
     given.execute("DROP TABLE manifest")
     _note_all(given, manifest)

@@ -22,13 +22,13 @@ _T = TypeVar("_T")
 SINCE_SEGMENTS = 9
 """The first form whose snapshots are split: nodes of older releases cannot read these."""
 _TRIES = 2
-"""How often a segment is asked for that does not arrive as it was: it may be replaced meanwhile."""
+"""How often to request a segment that arrives damaged: it may have been replaced meanwhile."""
 FEW = 4
-"""A node that may lack more segments takes part before it has them; so many take about a second."""
+"""A node that may lack more segments than this takes part before it has them; fetching four takes about a second."""
 AGAIN_S = 10.0
 """How long a node waits before it tries again to complete its tables."""
 SOON_S = 0.1
-"""How often its whole tables look for what the others have applied meanwhile."""
+"""How often the whole tables check which batches the live ones have applied meanwhile."""
 LOOK_S = 5.0
 """How often the steward asks how much of the log is kept."""
 
@@ -40,8 +40,8 @@ class SnapshotKeeper:
     beside the thread of the tables, because large ones take longer than other nodes wait.
 
     Since form 9 the finished matches are in segments, which are stored first, and only if the store lacks them. The
-    snapshot names them and is stored last. Only then are the ones deleted that it does not name. So whatever a steward
-    leaves when it dies is either complete or of no effect.
+    snapshot names them and is stored last. Only then are unnamed segments deleted. So whatever a steward leaves when it
+    dies is either complete or without effect.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class SnapshotKeeper:
             self._log.segments(self._found)
 
     def _found(self, found: frozenset[str] | None) -> None:
-        """Let the ranges be claimed whose segments the store lacks, and then the tables be split."""
+        """Claim the ranges whose segments the store lacks, and then split the tables."""
         if found is None:
             self._is_busy = False
             return
@@ -156,8 +156,8 @@ def _tried(take: Callable[[], TablesImage]) -> TablesImage | StorageError:
 async def catch_up(stream: Log, replica: Replica, patience_s: float, few: int | None = None) -> Replica:
     """Replace tables that are behind the latest snapshot, and verify that they belong to this log.
 
-    Return the tables to take part with. If these may lack more than `few` segments, they stay as they are, and the
-    ones returned contain what lives; see `Completion`.
+    Return the tables to take part with. If `replica` may lack more than `few` segments, it stays unchanged, and live
+    tables are returned; see `Completion`.
 
     Raises `ConfigurationError` if they do not belong to it, and `TimeoutError` if the log sends nothing for
     `patience_s`.
@@ -200,7 +200,7 @@ class _Newest:
         self._beside = beside
 
     async def take(self, few: int | None = None) -> Replica:
-        """Replace the tables, or return others with what lives if they may lack more than `few` segments.
+        """Replace the tables, or return live ones if they may lack more than `few` segments.
 
         Raises `ConfigurationError` if the snapshot cannot be used, and the log does not have everything after these
         tables.
@@ -219,7 +219,7 @@ class _Newest:
                         given: GivenTables = await self._work(partial(opened.enter_context, reading))
                         if few is not None and given.most_missing > few:
                             living: Replica = await self._work(given.live)
-                            log.info("this node takes part with what lives, from a snapshot of place %d", position)
+                            log.info("this node takes part with live tables, from a snapshot of place %d", position)
                             return living
                         gone = await self._complete(given)
                 except StorageError as error:
@@ -228,10 +228,10 @@ class _Newest:
                     if gone is None:
                         log.info("the tables were taken from a snapshot of place %d", position)
                         return replica
-                    if position != lacking:  # it may be replaced by a newer one at this moment
+                    if position != lacking:  # a newer one may be replacing it at this moment
                         lacking = position
                         continue
-                    stream.drop_segments([gone.name])  # a tool may have left a note, which the steward would believe
+                    stream.drop_segments([gone.name])  # a tool may have left its entry, which the steward would trust
                     trouble = (
                         f"the snapshot of place {position} cannot be used: its {gone.name} is missing. The steward"
                         f" makes another within minutes: start this node again then. If no node runs, begin with the"
@@ -243,7 +243,7 @@ class _Newest:
             return replica
 
     async def _work(self, do: Callable[[], Any]) -> Any:  # noqa: ANN401 - of the function
-        """Do something that takes long, and wait as long as before after it: this thread may have heard nothing."""
+        """Do something slow, and restart the timeout after it: meanwhile this thread may have received nothing."""
         self._limit.reschedule(None)
         try:
             return await self._beside(do)
@@ -276,7 +276,7 @@ class _Newest:
 
 
 def _add_arrived(given: GivenTables, segment: Segment, file: BinaryIO) -> bool:
-    """Add a segment; return whether it has arrived as it was."""
+    """Add a segment; return False if it arrived damaged."""
     data = file.read()
     if sha256_of(data) != segment.sha256:
         return False
@@ -285,10 +285,10 @@ def _add_arrived(given: GivenTables, segment: Segment, file: BinaryIO) -> bool:
 
 
 class Completion:
-    """Completes the tables of a node that takes part with what lives.
+    """Completes the tables of a node that takes part with live tables, which lack the matches in segments.
 
-    Whole tables are made beside, from the newest snapshot with all its segments and from what the node has applied
-    since. Once both are at the same place, the whole ones replace those of what lives.
+    Another thread makes whole tables from the newest snapshot with all its segments, and applies the batches that the
+    node has applied since. Once both are at the same place, the whole tables replace the live ones.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ class Completion:
         whole.moved = self._moved
 
     def stop(self) -> None:
-        """Let a job on another thread end soon. Call this before `run` is cancelled."""
+        """Make a job on another thread end soon. Call this before `run` is cancelled."""
         self._is_over = True
 
     def _moved(self) -> None:
@@ -340,7 +340,7 @@ class Completion:
             await asyncio.sleep(SOON_S)
 
     def _have_replaced(self) -> bool:
-        """Let the whole tables replace those of what lives, unless they are ahead; return whether they did."""
+        """Replace the live tables by the whole ones, unless these are ahead; return whether they were replaced."""
         while not self._whole.keep_up_with(self._living):
             pass
         if self._whole.position == self._living.position:
@@ -349,7 +349,7 @@ class Completion:
 
 
 class _Arriving:
-    """The file that an answer of the log is written to, which is asked for until it is complete."""
+    """Receives a file from the log, which is requested until it has arrived completely."""
 
     def __init__(self, replica: Replica, files: ExitStack, limit: asyncio.Timeout, patience_s: float) -> None:
         self._replica, self._files, self._limit, self._patience_s = replica, files, limit, patience_s
@@ -369,7 +369,7 @@ class _Arriving:
         self._tried.append(self._files.enter_context(self._replica.room_for_snapshot()))
         loop = asyncio.get_running_loop()
         arriving = ArrivingFile(self._tried[-1], self._limit, self._patience_s, loop, self._moved)
-        get(cast(BinaryIO, arriving), done)  # it is not written to any more
+        get(cast(BinaryIO, arriving), done)
 
     def _moved(self, size: int) -> None:
         if size > self._furthest:  # a repeated transfer makes no progress
