@@ -323,7 +323,7 @@ def passed(state: Any) -> Any:
 
 
 def test_what_a_move_of_ultimate_does_in_a_small_board_is_what_the_rules_show() -> None:
-    game, rng, merits, faults = find_game("ultimate"), random.Random(3), set[str](), set[str]()
+    game, rng, merits, faults = find_game("ultimate"), random.Random(5), set[str](), set[str]()
     assert isinstance(game, UltimateGame)
     for _ in range(60):
         state = game.initial
@@ -332,12 +332,13 @@ def test_what_a_move_of_ultimate_does_in_a_small_board_is_what_the_rules_show() 
         moves = list(game.actions(state))
         if len(moves) < 2:
             continue
+        for move in moves:
+            if (why := merit_of_boards(game, state, move)) is not None:
+                merits.add(why.kind)
+                assert why.moves == (game.move_names[move],)
+                check_merit(game, state, move, why)
         move, better = rng.sample(moves, 2)
         after = game.result(state, move)
-        if (why := merit_of_boards(game, state, move)) is not None:
-            merits.add(why.kind)
-            assert why.moves == (game.move_names[move],)
-            check_merit(game, state, move, why)
         if (why := fault_of_boards(game, state, move, (better,))) is not None:
             faults.add(why.kind)
             assert why.moves == (game.move_names[better],)
@@ -353,7 +354,8 @@ def test_what_a_move_of_ultimate_does_in_a_small_board_is_what_the_rules_show() 
             else:
                 assert {game.move_names[reply] for reply in can_win_a_board(game, after)} == set(why.theirs)
                 assert after.target != ANY
-    assert merits == {Kind.TRY_BOARD, Kind.TRY_TWO_WAYS, Kind.TRY_STOP_BOARD, Kind.TRY_SENT, Kind.TRY_CENTRE_BOARD}
+    stops = {Kind.TRY_STOP_BOARD, Kind.TRY_STOP_GAME}
+    assert merits == {Kind.TRY_BOARD, Kind.TRY_TWO_WAYS, Kind.TRY_SENT, Kind.TRY_CENTRE_BOARD, *stops}
     assert faults == {Kind.MISSED_BOARD, Kind.GAVE_BOARD, Kind.GAVE_CHOICE}
 
 
@@ -369,8 +371,11 @@ def check_merit(game: UltimateGame, state: Any, move: Move, why: Explanation) ->
             assert len(why.theirs) >= 2
             assert ways.issuperset(why.theirs)
             assert {name[0] for name in why.theirs} == {game.move_names[move][0]}
-        case Kind.TRY_STOP_BOARD:
+        case Kind.TRY_STOP_BOARD | Kind.TRY_STOP_GAME:
             assert move in can_win_a_board(game, passed(state))
+            assert game.is_terminal(game.result(passed(state), move)) == (why.kind is Kind.TRY_STOP_GAME)
+            left = can_win_a_board(game, after._replace(target=ANY))
+            assert game.move_names[move][0] not in {game.move_names[each][0] for each in left}
             assert why.row is not None
             assert mark not in {game.board(state)[cell] for cell in why.row.cells}
         case Kind.TRY_SENT:

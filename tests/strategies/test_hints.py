@@ -327,7 +327,7 @@ def test_a_hint_names_our_win_by_threats_and_a_warning_theirs() -> None:
     assert hint.text == "Play g5: you can win with it, in at most 4 moves."
     found = warning(game, after_names(game, MISSED[:-4]), 1)
     assert found is not None
-    assert found.text == "They threaten to win with g5."
+    assert found.text == "They can win in at most 4 moves by one threat after another, g5 first."
     assert warning(game, after_names(game, "h8 a1 i9"), 1) is None
 
 

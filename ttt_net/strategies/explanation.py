@@ -17,6 +17,7 @@ from ttt_net.games.wild import WildGame
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.heuristic import (
     board_of,
+    boards_that_win,
     cells_that_win_boards,
     is_line_game,
     lines_of_board,
@@ -61,6 +62,7 @@ class ExplanationKind(StrEnum):
     SHOULD_BLOCK = "should_block"
     AVOID = "avoid"
     THEY_THREATEN = "they_threaten"
+    THEY_THREATEN_ROW = "they_threaten_row"
     BEWARE = "beware"
     BEWARE_ROW = "beware_row"
     THEY_WIN_NOW = "they_win_now"
@@ -76,6 +78,7 @@ class ExplanationKind(StrEnum):
     TRY_BOARD = "try_board"
     TRY_TWO_WAYS = "try_two_ways"
     TRY_STOP_BOARD = "try_stop_board"
+    TRY_STOP_GAME = "try_stop_game"
     TRY_SENT = "try_sent"
     TRY_CENTRE_BOARD = "try_centre_board"
     TRY_DRAW = "try_draw"
@@ -141,6 +144,7 @@ _WORDS = {
     _Kind.SHOULD_BLOCK: "Play {moves}: they have {row}.",
     _Kind.AVOID: "Do not play {moves}: that lets them win.",
     _Kind.THEY_THREATEN: "They threaten to win with {theirs}.",
+    _Kind.THEY_THREATEN_ROW: "They can win {plies} by one threat after another, {theirs} first.",
     _Kind.BEWARE: "Beware of {theirs}: two threats, only one can be blocked.",
     _Kind.BEWARE_ROW: "Beware of {theirs}: they have {row}.",
     _Kind.THEY_WIN_NOW: "They can win at once with {theirs}.",
@@ -156,6 +160,7 @@ _WORDS = {
     _Kind.TRY_BOARD: "Try {moves}: it wins a small board.",
     _Kind.TRY_TWO_WAYS: "Try {moves}: then you have two ways to win that small board.",
     _Kind.TRY_STOP_BOARD: "Try {moves}: it stops them from winning that small board.",
+    _Kind.TRY_STOP_GAME: "Try {moves}: it stops them from winning that small board, and the game with it.",
     _Kind.TRY_SENT: "Try {moves}: it sends them to a board that they cannot win yet.",
     _Kind.TRY_CENTRE_BOARD: "Try {moves}: more lines go through the centre board than through any other.",
     _Kind.TRY_DRAW: "Try {moves}: it keeps the draw.",
@@ -179,14 +184,18 @@ _WORDS = {
     _Kind.MISSED_TWO_THREATS: "{moves} would have won: it makes two threats at once",
     _Kind.UNBLOCKED: "you had to block at {moves}: they had {row}",
     _Kind.UNSTOPPED: "you had to play {moves}: they threatened to win at once with {theirs}",
-    _Kind.GAVE_WIN: "you let them win at once with {theirs}",
-    _Kind.GAVE_WIN_ABOVE: "you let them win with {theirs}, on top of your mark",
-    _Kind.GAVE_WIN_BOARD: "you sent them to a board where {theirs} wins the game",
-    _Kind.GAVE_WIN_ANYBODY: "you left {row} for anybody to complete: they win at once with {theirs}",
+    _Kind.GAVE_WIN: "you let them win at once with {theirs}; {moves} was better",
+    _Kind.GAVE_WIN_ABOVE: "you let them win with {theirs}, on top of your mark; {moves} was better",
+    _Kind.GAVE_WIN_BOARD: "you sent them to a board where {theirs} wins the game; {moves} was better",
+    _Kind.GAVE_WIN_ANYBODY: (
+        "you left {row} for anybody to complete: they win at once with {theirs}; {moves} was better"
+    ),
     _Kind.UNSTOPPED_TWO_THREATS: (
         "you had to play {moves}: with {theirs} they make two threats, and only one can be blocked"
     ),
-    _Kind.GAVE_TWO_THREATS: "you let them make two threats with {theirs}, and only one can be blocked",
+    _Kind.GAVE_TWO_THREATS: (
+        "you let them make two threats with {theirs}, and only one can be blocked; {moves} was better"
+    ),
     _Kind.FORK_THERE: (
         "you had to play {moves}: there they make two open rows of {marks}, and only one can be blocked"
     ),
@@ -474,7 +483,7 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
     if value == LOSS_IN_2 and sound:
         if line[0] in sight.threats:
             return Mistake(Kind.UNBLOCKED, sound, unblocked(game, state, sound, sight), line[:1])
-        return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line), line[:1])
+        return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, sound, line), line[:1])
     if value == LOSS_IN_4 and sound:
         stops = _stops(game, state, sound, sight)
         if stops:
@@ -541,7 +550,7 @@ def allowed_fork(
         after = inner.result(position, move)
         if len(line) == 1 or line[0] not in inner.actions(after) or not makes_two_rows(inner, after, line[0]):
             return None
-        why = Explanation(ExplanationKind.GAVE_TWO_THREATS, (), names_of(game, there))
+        why = Explanation(ExplanationKind.GAVE_TWO_THREATS, names_of(game, better), names_of(game, there))
         return Mistake(Kind.ALLOWED_FORK, best, why, line)
     kind = ExplanationKind.FORK_THERE if best == there else ExplanationKind.FORK_AT
     row = MarkRow(inner.k - 2, is_run=True, is_open=True)
@@ -567,20 +576,20 @@ def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) ->
     return Explanation(ExplanationKind.UNSTOPPED, names, theirs)
 
 
-def gave_win(game: Game[S], state: S, move: Move, replies: tuple[Move, ...]) -> Explanation:
-    """Return how a move has allowed the other side to win at once with any of `replies`."""
+def gave_win(game: Game[S], state: S, move: Move, sound: tuple[Move, ...], replies: tuple[Move, ...]) -> Explanation:
+    """Return how a move has allowed the other side to win at once with any of `replies`, and `sound` moves did not."""
     inner, position = beneath(game, state)
-    reply, theirs = replies[0], names_of(game, replies)
+    reply, names, theirs = replies[0], names_of(game, sound), names_of(game, replies)
     if is_line_game(inner) and isinstance(position, LineState):
         row = row_of_threat(inner, own_and_other(position)[1], reply)
         is_above = inner.gravity and replies == (move - inner.fall,)
         kind = ExplanationKind.GAVE_WIN_ABOVE if is_above else ExplanationKind.GAVE_WIN
-        return Explanation(kind, (), theirs, row)
+        return Explanation(kind, names, theirs, row)
     if isinstance(inner, UltimateGame):
-        return Explanation(ExplanationKind.GAVE_WIN_BOARD, (), theirs)
+        return Explanation(ExplanationKind.GAVE_WIN_BOARD, names, theirs)
     completed = row_to_complete(game, game.result(state, move), reply)
     kind = ExplanationKind.GAVE_WIN_ANYBODY if isinstance(inner, WildGame) else ExplanationKind.GAVE_WIN
-    return Explanation(kind, (), theirs, completed)
+    return Explanation(kind, names, theirs, completed)
 
 
 def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...], sight: Sight) -> Explanation:
@@ -595,7 +604,7 @@ def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...],
             return Explanation(ExplanationKind.UNBLOCKED, names, theirs, row)
     if sight.their_double_threats and len(sound) <= len(tuple(game.actions(state))) // 2:
         return Explanation(ExplanationKind.UNSTOPPED_TWO_THREATS, names, theirs)
-    return Explanation(ExplanationKind.GAVE_TWO_THREATS, (), theirs)
+    return Explanation(ExplanationKind.GAVE_TWO_THREATS, names, theirs)
 
 
 def forced_end(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake | None:
@@ -773,8 +782,11 @@ def merit_of_boards(game: UltimateGame, state: UltimateState, move: Move) -> Exp
     ways = cells_that_win_boards(after, side) & ~cells_that_win_boards(state, side)
     if ways & (ways - 1):
         return Explanation(ExplanationKind.TRY_TWO_WAYS, names, names_of(game, list_cells(ways)))
-    if cells_that_win_boards(state, 1 - side) & bit:
-        return Explanation(ExplanationKind.TRY_STOP_BOARD, names, row=_row_in_board(state, 1 - side, move))
+    still = {board_of(cell) for cell in list_cells(cells_that_win_boards(after, 1 - side))}
+    if cells_that_win_boards(state, 1 - side) & bit and board_of(move) not in still:
+        is_last = boards_that_win(state, 1 - side) >> board_of(move) & 1
+        kind = ExplanationKind.TRY_STOP_GAME if is_last else ExplanationKind.TRY_STOP_BOARD
+        return Explanation(kind, names, row=_row_in_board(state, 1 - side, move))
     if _holds_them(game, after) and not all(_holds_them(game, game.result(state, m)) for m in game.actions(state)):
         return Explanation(ExplanationKind.TRY_SENT, names)
     return Explanation(ExplanationKind.TRY_CENTRE_BOARD, names) if board_of(move) == CENTRE else None

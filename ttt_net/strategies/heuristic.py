@@ -134,6 +134,12 @@ def cells_that_win_boards(state: UltimateState, side: Side) -> int:
     return cells
 
 
+def boards_that_win(state: UltimateState, side: Side) -> int:
+    """Return the small boards each of which would win the game for a side, as a set of boards."""
+    won = state.won_second if side else state.won_first
+    return completing_cells(_BOARD_LINES, won, state.closed & ~won) & ~state.closed
+
+
 _CELL_WORTH = [0, 1, 4, 0]
 _BOARD_WORTH = [BOARD * worth for worth in (0, 1, 4, 16)]
 

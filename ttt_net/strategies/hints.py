@@ -268,8 +268,9 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
         inner, position = beneath(game, state)
         is_open = not (sight.wins or is_first(state) or may_swap(state))
         if is_open and is_large(inner) and isinstance(position, LineState):
-            first = ThreatWins(inner, ms=0).threat(position)[:1]
-            return _of_theirs(game, ExplanationKind.THEY_THREATEN, first) if first else None
+            line = ThreatWins(inner, ms=0).threat(position)
+            kind, theirs = ExplanationKind.THEY_THREATEN_ROW, names_of(game, line[:1])
+            return Hint(line[:1], Explanation(kind, (), theirs, plies=len(line), is_bound=True)) if line else None
         return None
     if sight.wins:
         return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins, row_to_complete(game, state, sight.wins[0]))
