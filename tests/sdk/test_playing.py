@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
@@ -106,6 +106,30 @@ async def test_a_function_chooses_by_number_or_by_name_and_may_be_async(choose: 
     assert bot.result() == Tally(won=1)
     assert lines[0] == f"playing as Ann at {server.url}; Ctrl-C stops it"
     assert lines[-1] == "m1: won against Ann (line); 1 won, 0 drawn, 0 lost so far"
+
+
+@pytest.mark.parametrize(
+    ("settings", "opponents"),
+    [
+        ({"matches": 1}, "any"),
+        ({"matches": None}, "people"),
+        ({"matches": None, "opponents": "any"}, "any"),
+        ({"matches": 1, "opponents": "people"}, "people"),
+    ],
+)
+async def test_a_bot_without_an_end_plays_people_unless_told_otherwise(settings: Any, opponents: str) -> None:
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        bot = group.create_task(ended(playing(server, by_number, [], **settings)))
+        link = await server.accepts()
+        await link.lets_in()
+        assert (await link.hears(SeekRequest)).opponents == opponents
+        await link.closes(Closing.REPLACED)
+        await bot
+
+
+async def ended(play: Coroutine[Any, Any, Tally]) -> None:
+    with pytest.raises(DisconnectedError):
+        await play
 
 
 def nothing(turn: sdk.Turn) -> None:

@@ -136,7 +136,7 @@ def play(
     name: str = "my-bot",
     games: Sequence[str] = (),
     time: str | None = None,
-    opponents: Opponents = "any",
+    opponents: Opponents | None = None,
     places: int = 1,
     level: int | None = None,
     label: str = "sdk",
@@ -161,6 +161,9 @@ def play(
     and rematches, and answers offers. `write` gets a line for each notable event; by default it prints to standard
     error.
 
+    Without `opponents`, a bot that plays a number of `matches` meets anybody, and one without end meets people: two
+    bots without end would play each other without a pause, and nobody else could play them.
+
     With the code of a `tournament`, the bot plays only its matches, and ends when the tournament is over.
 
     `time` is the clock to seek, such as "3+2" for 3 minutes and 2 seconds a move. `level` (1 to 8), `label` and `about`
@@ -175,7 +178,8 @@ def play(
     """
     if ladder is not None and (not games or not LEAST_LADDER_S <= ladder < math.inf):
         raise ConfigurationError(f"ladder needs `games`, and {LEAST_LADDER_S} seconds or more from match to match")
-    seek = SeekRequest(0, list(games), _clock(time), "bots" if sandbox else opponents)
+    sought: Opponents = "bots" if sandbox else opponents or ("people" if matches is None else "any")
+    seek = SeekRequest(0, list(games), _clock(time), sought)
     order = _Order(
         think=partial(think_by, choose, write),
         name=name,

@@ -114,7 +114,7 @@ func (b *bot) seek() {
 	if len(b.matches) > 0 {
 		return
 	}
-	opponents := "any"
+	opponents := "people"
 	if b.isSandbox {
 		opponents = "bots"
 	}

@@ -44,7 +44,7 @@ export function play(url, { isSandbox = false } = {}) {
     }
 
     function seek() {
-      if (matches.size === 0) say("seek", { games: GAMES, opponents: isSandbox ? "bots" : "any" });
+      if (matches.size === 0) say("seek", { games: GAMES, opponents: isSandbox ? "bots" : "people" });
     }
 
     function think(match) {
