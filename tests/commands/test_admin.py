@@ -59,7 +59,8 @@ async def test_a_host_sees_who_is_here_and_what_is_played(tmp_path: Path, shell:
 async def test_a_host_announces_kicks_and_drains(tmp_path: Path, shell: Shell) -> None:
     async with attended(tmp_path) as each:
         ann, bob = [await each.server.join(name) for name in ("Ann", "Bob")]
-        assert await shell.run("announce", "tea at five") == "told 2 players\n"
+        await each.server.join("Zed", bot="random")
+        assert await shell.run("announce", "tea at five") == "told 2 people\n"
         assert (await ann.hear("notice"))["text"] == "tea at five"
         assert await shell.run("kick", "bob", "no manners") == "Bob was sent away\n"
         assert await bob.close_code() == 4005

@@ -45,8 +45,10 @@ from ttt_net.messages import (
     LeaderboardRequest,
     ListedPlayer,
     LiveList,
+    LiveMatch,
     LobbyRequest,
     Notice,
+    PlayerInfo,
     PlayerList,
     PlayRequest,
     ProfileRequest,
@@ -297,6 +299,25 @@ async def test_a_number_after_watch_is_answered_with_how_to_choose_from_a_list()
         await link.lets_in()
         await tells_lists(link)
         await paper.shows("No match of 7 is being played in public. To choose from a list, type only the number.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_found"), [("1", False), ("17", True), ("ann", False), ("hann", True), ("guest-b", True)]
+)
+async def test_a_match_is_watched_by_the_beginning_of_a_name_or_a_whole_number(typed: str, is_found: bool) -> None:
+    players = PlayerInfo("Hanna 17"), PlayerInfo("guest-blue-fox")
+    live = [LiveMatch("m1", "gomoku", players, ply=3, watchers=0)]
+    async with fake_server() as server, plain_at(server, f"watch {typed}", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(LobbyRequest)
+        await link.tells(SEEKS, PLAYERS, LiveList(1, live))
+        await link.grants(LobbyRequest)
+        if is_found:
+            assert (await link.hears(WatchRequest)).match == "m1"
+        else:
+            numbered = " To choose from a list, type only the number." if typed.isdecimal() else ""
+            await paper.shows(f"No match of {typed} is being played in public.{numbered}")
 
 
 async def test_stop_ends_watching_before_seeking_and_says_so() -> None:

@@ -7,6 +7,7 @@ their meaning, even if listed players leave, until another list is printed or a 
 
 import asyncio
 import os
+import re
 import select
 import threading
 from collections import deque
@@ -169,7 +170,9 @@ def _is_meant(row: Row, asked: ListQuery) -> bool:
     if row.is_heading or not asked.kinds:
         return True
     kind, _, name = row.key.partition(":")
-    is_named = asked.text in (name.lower(), "") or asked.text in row.cells[0].lower()
+    end = r"(?!\w)" if asked.text.isdecimal() else ""  # `watch 1` does not mean a name with a 1 in it
+    begins = re.compile(rf"(?<!\w){re.escape(asked.text)}{end}")
+    is_named = asked.text in (name.lower(), "") or begins.search(row.cells[0].lower()) is not None
     return kind in asked.kinds and is_named
 
 

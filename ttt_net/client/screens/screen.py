@@ -55,8 +55,8 @@ class Entrance:
 class ListQuery:
     """A typed request for a list: the rows of a page with keys of these kinds (empty: all), or only its first row.
 
-    The row must contain `text`. `seek` gives the terms for bots, if they differ from the last seek. `otherwise` is
-    printed for an empty list, `hint` after the list.
+    A word of the row must begin with `text`. `seek` gives the terms for bots, if they differ from the last seek.
+    `otherwise` is printed for an empty list, `hint` after the list.
     """
 
     page: Page

@@ -148,7 +148,8 @@ class AdminCommands:
             raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
         self._services.shutdown.announce(text)
         self._note("announce", text)
-        return protocol.Done(f"told {counted(len(self._services.players.sessions), 'player')}")
+        people = sum(session.info.bot is None for session in self._services.players.sessions.values())
+        return protocol.Done(f"told {counted(people, 'person', 'people')}")
 
     def _drain(self, asked: protocol.Drain) -> protocol.Done:
         if asked.in_s is None:
