@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from ttt_net.text import clean, counted, name_key
+from ttt_net.text import as_cell, clean, counted, name_key
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,15 @@ def test_one_is_counted_as_one() -> None:
 def test_names_that_people_would_take_for_the_same_share_a_key() -> None:
     assert name_key("Ann") == name_key("ANN") == name_key("Ａｎｎ")
     assert name_key("Ann") != name_key("Bob")
+
+
+def test_a_text_is_never_a_formula_in_a_spreadsheet() -> None:
+    assert [*map(as_cell, ("=1+1", "+1", "-", "@x", "Ann", "1-0", ""))] == [
+        "'=1+1",
+        "'+1",
+        "'-",
+        "'@x",
+        "Ann",
+        "1-0",
+        "",
+    ]

@@ -83,6 +83,11 @@ def date_of(at_ms: int, form: str = "%Y-%m-%d") -> str:
         return "-"
 
 
+def as_cell(text: str) -> str:
+    """Return the text as a cell that no spreadsheet interprets as a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
 def name_key(name: str) -> str:
     """Return the key that names share if people would confuse them: compatibility form, ignoring case."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -284,6 +284,14 @@ def test_an_export_waits_as_long_as_it_is_asked_to_and_goes_on(
         ({}, b"nonsense\n", "sends what is no match"),
         ({}, GOOD.replace(b'"A"', b'"\\u001b[2J"'), "sends what is no match"),
         ({}, GOOD.replace(b'"moves":[]', b'"moves":[1,2]'), "sends what is no match"),
+        ({}, GOOD.replace(b'"winner":null', b'"winner":2'), "sends what is no match"),
+        ({}, GOOD.replace(b'"ended_ms":2', b'"ended_ms":253402300800000'), "sends what is no match"),
+        ({}, GOOD.replace(b"[]", b"[100001]"), "sends what is no match"),
+        (
+            {},
+            GOOD.replace(b'"moves":[],"times_ms":[]', b'"moves":[1],"times_ms":[253402300800000]'),
+            "sends what is no match",
+        ),
         ({"Content-Encoding": "gzip"}, GOOD, "sends what cannot be unpacked"),
         ({"Link": NEXT}, b"", "sends pages without an end"),
         ({"Link": NEXT.replace("2-a", "1-a")}, GOOD + GOOD.replace(b'"ended_ms":2', b'"ended_ms":1'), "in no order"),
@@ -303,6 +311,20 @@ def test_a_server_that_lies_ends_the_export_with_one_line(
     assert main(["export", "--server", liar.address, "--format", "json"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert sentence in line
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "parquet"])
+def test_every_format_has_room_for_the_largest_numbers_of_a_server(form: str, liar: Liar, tmp_path: Path) -> None:
+    largest = GOOD.replace(b'"moves":[],"times_ms":[]', b'"moves":[100000],"times_ms":[253402300799999]')
+    liar.answers = [(200, {}, largest.replace(b'"ended_ms":2', b'"ended_ms":253402300799999'))]
+    assert main(["export", "--server", liar.address, "--format", form, "--to", str(tmp_path / "file")]) == 0
+
+
+def test_names_of_a_server_are_never_formulas_in_a_spreadsheet(liar: Liar, capsys: pytest.CaptureFixture[str]) -> None:
+    liar.answers = [(200, {}, GOOD.replace(b'"A"', b'"=1+1"'))]
+    assert main(["export", "--server", liar.address, "--format", "csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["first"] == "'=1+1"
 
 
 def test_a_server_without_the_api_is_one_line(liar: Liar, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from websockets.exceptions import InvalidStatus
 from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.clock import TimeControl
-from ttt_net.commands.tournament import guarded, page_of, report_of, seconds_until
+from ttt_net.commands.tournament import page_of, report_of, seconds_until
 from ttt_net.messages import TournamentBoard, TournamentKind, TournamentReply, TournamentStanding
 from ttt_net.server.admin.protocol import TournamentSheet
 from ttt_net.server.settings.configuration import Limits, Rate
@@ -125,10 +125,6 @@ async def test_terms_that_cannot_be_are_refused_in_a_sentence(
 ) -> None:
     async with attended(tmp_path):
         assert complaint in await host.fail("create", "Friday", *options)
-
-
-def test_a_name_is_never_a_formula_in_a_spreadsheet() -> None:
-    assert guarded(["=1+1", "-", "Ann", "1-0"]) == ["'=1+1", "'-", "Ann", "1-0"]
 
 
 async def test_a_host_holds_an_arena_and_prints_its_standings(tmp_path: Path, host: Host) -> None:

@@ -37,7 +37,7 @@ from ttt_net.sdk.trust import pinned_fingerprint, trust_of
 from ttt_net.server.journal import JOURNAL_FILE, open_readonly
 from ttt_net.server.journal.queries import find_match, finished_matches, read_events
 from ttt_net.server.settings.configuration import DEFAULT_DATA
-from ttt_net.text import clean, counted, name_key
+from ttt_net.text import as_cell, clean, counted, name_key
 
 BATCH = 1_000
 """The number of matches in a row group of a Parquet file."""
@@ -48,7 +48,7 @@ MOST_WAIT_S = 60
 MOST_REFUSALS = 100
 """The number of consecutive `Retry-After` answers before the export gives up."""
 ANSWER_S = 30.0
-"""The time limit for one page."""
+"""The longest silence of a server within a page."""
 MAX_PAGE_BYTES = 16_000_000
 MOST_EMPTY = 10_000
 """The maximal number of consecutive pages without a wanted match; a server searches 2,000 matches for each."""
@@ -443,6 +443,8 @@ def _cell(value: object) -> object:
             return str(value).lower()
         case list():
             return " ".join(map(str, value))
+        case str():  # perhaps from a stranger's server
+            return as_cell(value)
         case _:
             return value
 

@@ -25,7 +25,7 @@ from ttt_net.games import find_game
 from ttt_net.messages import WITHOUT_ROUNDS, TournamentBoard
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.protocol import TournamentSheet
-from ttt_net.text import clean, counted
+from ttt_net.text import as_cell, clean, counted
 
 FORMATS = ("text", "csv", "json")
 SPARE = 4
@@ -317,15 +317,10 @@ def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:
 def _print_table(rows: Sequence[Sequence[str]], form: str) -> None:
     if form == "csv":
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([guarded(row) for row in rows])
+        csv.writer(out, lineterminator="\n").writerows([map(as_cell, row) for row in rows])
         sys.stdout.write(out.getvalue())
         return
     print(columns(tuple(rows[0]), [tuple(row) for row in rows[1:]]))
-
-
-def guarded(row: Iterable[str]) -> list[str]:
-    """Return a row whose cells no spreadsheet interprets as formulas: names come from strangers."""
-    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for cell in row]
 
 
 MAX_NAME = 33

@@ -439,7 +439,8 @@ class Absences:
             self._away[1 - side] = replace(other, counts_since_ms=now_ms)
 
 
-Milliseconds = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0, le=253_402_300_799_999)]
+"""Up to the end of the year 9999, the latest moment that every format of an export can express."""
 
 
 class MatchData(Struct, frozen=True, omit_defaults=True):
@@ -457,9 +458,9 @@ class MatchData(Struct, frozen=True, omit_defaults=True):
     players: tuple[wire.PlayerInfo, wire.PlayerInfo]
     started_ms: Milliseconds
     ended_ms: Milliseconds
-    winner: int | None
+    winner: Annotated[int, Meta(ge=0, le=1)] | None
     reason: str
-    moves: list[int]
+    moves: list[wire.MoveNumber]
     times_ms: list[Milliseconds]
     written: list[str] | None = None
     clocks_ms: list[Milliseconds] | None = None
