@@ -10,6 +10,7 @@ from ttt_net.client.mailbox import WorldEvent
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AcceptRequest,
+    Adjourned,
     AnyServerMessage,
     ChallengeRequest,
     ClockInfo,
@@ -814,6 +815,10 @@ def test_inconsistent_messages_are_dropped_and_reported() -> None:
     for broken_event in (
         replace(played("tictactoe", [4]), move=99),
         Ended("m1", 2, 0, None, "abort", ClockInfo((1, 1), running=2)),
+        Ended("m1", 2, 0, 2, "line"),
+        Adjourned("m1", 2, 0, 0, ClockInfo((1, 1), running=2)),
+        Offered("m1", 2, 0, 2, "draw"),
+        Offered("m1", 2, 0, -1, "takeback"),
     ):
         talk.hear(whole, broken_event)
         assert [type(event) for event in talk.told] == [type(whole), Garbled]

@@ -35,7 +35,7 @@ from ttt_net.sdk.received import (
     MAX_CELLS,
     MAX_MOVES,
     Tally,
-    check_played,
+    check_event,
     check_snapshot,
     follow,
 )
@@ -209,7 +209,7 @@ def test_a_move_is_one_of_the_game_by_one_of_the_players_and_leads_to_its_own_po
     sound = played("tictactoe", [4])
     game = snapshot().game
     for truth in (sound, replace(sound, move=8), replace(sound, move=0, side=1), replace(sound, position=None)):
-        check_played(game, truth)
+        check_event(game, truth)
     elsewhere = replace(snapshot("connect4").position, ply=1)
     lies = (
         {"move": 9},
@@ -221,10 +221,10 @@ def test_a_move_is_one_of_the_game_by_one_of_the_players_and_leads_to_its_own_po
     )
     for lie in lies:
         with pytest.raises(Refusal):
-            check_played(game, replace(sound, **lie))
-    check_played(game, Tookback("m1", 4, 0, side=1, ply=1, position=sound.position))
+            check_event(game, replace(sound, **lie))
+    check_event(game, Tookback("m1", 4, 0, side=1, ply=1, position=sound.position))
     with pytest.raises(Refusal):
-        check_played(game, Tookback("m1", 4, 0, side=2, ply=1))
+        check_event(game, Tookback("m1", 4, 0, side=2, ply=1))
 
 
 @pytest.mark.parametrize("you", [0, 1])

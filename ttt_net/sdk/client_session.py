@@ -25,8 +25,7 @@ from ttt_net.sdk.received import (
     Answered,
     ConnectionEvent,
     Garbled,
-    check_clock,
-    check_played,
+    check_event,
     check_puzzle,
     check_snapshot,
     check_study,
@@ -496,11 +495,8 @@ class ClientSession:
             request = self._resume(event.match)
             self._pending[request.id] = request
             return Reaction(say=[request])
-        if isinstance(event, messages.Played | messages.Tookback):
-            check_played(known.game, event)
-        elif isinstance(event, messages.Ended):
-            check_clock(event.clock)
-            known.is_live = False
+        check_event(known.game, event)
+        known.is_live &= not isinstance(event, messages.Ended)
         known.seq = event.seq
         return Reaction(tell=[event])
 

@@ -197,14 +197,25 @@ def check_position(game: GameInfo, position: Position) -> None:
     _claim(all(each.side in (None, *_SIDES) for each in position.counters or ()), "a counter of nobody")
 
 
-def check_played(game: GameInfo, played: Played | Tookback) -> None:
-    """Raise `Refusal` if a move or a take-back does not fit its game."""
-    _claim(played.side in _SIDES, f"side {played.side}")
-    _claim(isinstance(played, Tookback) or 0 <= played.move < len(game.move_cells), "a move that does not exist")
-    check_clock(played.clock)
-    if played.position is not None:
-        _claim(played.position.ply == played.ply, f"ply {played.ply} with the position of another")
-        check_position(game, played.position)
+def check_event(game: GameInfo, event: MatchEvent) -> None:
+    """Raise `Refusal` if an event does not fit the game of its match, or names a side that does not exist."""
+    match event:
+        case Played() | Tookback():
+            _claim(event.side in _SIDES, f"side {event.side}")
+            _claim(isinstance(event, Tookback) or 0 <= event.move < len(game.move_cells), "a move that does not exist")
+            check_clock(event.clock)
+            if event.position is not None:
+                _claim(event.position.ply == event.ply, f"ply {event.ply} with the position of another")
+                check_position(game, event.position)
+        case Offered():
+            _claim(event.side in _SIDES, "an offer from nobody")
+        case Adjourned():
+            check_clock(event.clock)
+        case Ended():
+            _claim(event.winner in (None, *_SIDES), "a winner who does not play")
+            check_clock(event.clock)
+        case _:
+            pass
 
 
 def check_clock(clock: ClockInfo | None) -> None:
