@@ -68,6 +68,7 @@ from ttt_net.messages import (
     HintReply,
     InvitationReply,
     ListedTournament,
+    MatchEvent,
     MatchLesson,
     MistakeList,
     Notice,
@@ -92,6 +93,7 @@ from ttt_net.messages import (
     ThreatRow,
     Tookback,
     TournamentList,
+    WatchRequest,
     decode_request,
     decode_server_message,
     encode,
@@ -285,6 +287,30 @@ def test_every_screen_draws_evil_texts_and_impossible_numbers(name: str) -> None
                 for event in session.heard(message).tell:
                     controller.hear(event, 0)
                 check_text(draw(controller.display, (100, 30), 0, BOXES).plain)
+
+
+SEATED = snapshot("tictactoe", [4, 0])
+HAPPENED = [msgspec.structs.replace(event, seq=SEATED.seq + 1) for event in TOLD if isinstance(event, MatchEvent)]
+
+
+@pytest.mark.parametrize("you", [0, None])
+@pytest.mark.parametrize("event", HAPPENED, ids=lambda event: type(event).__name__)
+def test_the_next_event_of_a_match_is_drawn_or_reported_whatever_its_numbers(
+    event: MatchEvent, you: int | None
+) -> None:
+    told = json.loads(encode(event))
+    for place, path in enumerate(places(told)):
+        was = functools.reduce(operator.getitem, path, told)
+        if path == ("seq",) or isinstance(was, dict | list | bool | str):
+            continue
+        for value in (2, -1, MAX_NUMBER):
+            session, controller = at_screen("match")
+            session.say(WatchRequest(0, SEATED.match))
+            happened = decode_server_message(json.dumps(lie(told, place, value)))
+            for message in (msgspec.structs.replace(SEATED, you=you), happened):
+                (seen,) = session.heard(message).tell
+                controller.hear(seen, 0)
+            check_picture(controller, 0)
 
 
 @settings(max_examples=50)
