@@ -1189,6 +1189,24 @@ def test_requests_to_a_tournament_are_written_one_by_one(hall: Hall, monkeypatch
     assert [*scores(hall.state(code))] == ["Ann", "Bob", "Cid", "Dan"]
 
 
+def test_a_host_whose_player_is_found_when_too_many_requests_wait_is_refused(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tournament_service, "MAX_QUEUED", 1)
+    ann, bob, _ = hall.people("Ann", "Bob", "Zed")
+    code = hall.organise()
+    answers: list[Code] = []
+    add = wire.DirectRequest(0, code, "add", name="Zed")
+    desk = hall.service.find(code)
+    hall.service.direct(
+        desk, add, lambda: fail(Refusal(Code.BUSY, "")), lambda refusal: answers.append(refusal.code), is_host=True
+    )
+    assert [hall.do(link, wire.EnterRequest(9, code)) for link in (ann, bob)] == [[], []]
+    hall.settle()
+    assert answers == [Code.TOO_FAST]
+    assert [*scores(hall.state(code))] == ["Ann", "Bob"]
+
+
 def test_a_request_that_is_refused_or_changes_nothing_holds_up_no_other(hall: Hall) -> None:
     ann, bob, cid = hall.people("Ann", "Bob", "Cid")
     code = hall.organise(ann)

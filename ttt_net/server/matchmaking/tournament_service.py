@@ -629,9 +629,10 @@ class TournamentDesk:
     # Writing.
 
     def ask(self, decide: _Decide, done: Callable[[], None], failed: Callable[[Refusal], None]) -> None:
-        """Decide and journal facts in turn; call `done`, or `failed` if they are not allowed."""
+        """Decide and journal facts in turn; call `done`, or `failed` if they are not allowed or too many wait."""
         if len(self._queue) >= MAX_QUEUED:
-            raise Refusal(Code.TOO_FAST, f"{len(self._queue)} requests wait for that tournament; try again", 1_000)
+            failed(Refusal(Code.TOO_FAST, f"{len(self._queue)} requests wait for that tournament; try again", 1_000))
+            return
         self._queue.append(_Asked(decide, done, failed))
         self._serve()
 
@@ -691,12 +692,11 @@ class TournamentDesk:
         self.changed()
         if not self._services.keeps_lobby:
             return
-        with contextlib.suppress(Refusal):  # too many requests wait; an absent player is paired once more
-            self.ask(
-                lambda: director.absent(self.now, match, ended.winner, ended.reason, at_ms),
-                lambda: None,
-                lambda refusal: log.warning("tournament %s: %s", self.now.id, refusal),
-            )
+        self.ask(
+            lambda: director.absent(self.now, match, ended.winner, ended.reason, at_ms),
+            lambda: None,
+            lambda refusal: log.warning("tournament %s: %s", self.now.id, refusal),  # they are paired once more
+        )
         self.look()
 
     # The next step.
