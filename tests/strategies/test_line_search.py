@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.strategies.oracle import Oracle
+from tests.strategies.positions import after_names
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_position
@@ -12,7 +13,7 @@ from ttt_net.laboratory.strategy_arena import Entrant, play, random_opening
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.alphabeta import Deepening, PlainSearch
 from ttt_net.strategies.heuristic import own_and_other, wins
-from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort, is_decided, plies_to_end
 
 pytest.importorskip("numba")
 
@@ -226,3 +227,18 @@ def slow_win_by_threats(game: LineGame, state: LineState, threats: int) -> int |
         if rest is not None and (best is None or rest + 2 < best):
             best = rest + 2
     return best
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("d1 c2 c2 d4 a1 a4 c1 b1 c1 a2 c4 c2 c1 c1 b1 b2 d2 b4 b3 d1 b3 b3 d1", "d1"),
+        ("b4 b3 b3 a4 a1 d1 c2 d3 c2 c2 a3 a4 d4 a4 a4 b3 b2 c3 c3 d3 b2 a1 b2", "b2"),
+    ],
+)
+def test_a_lost_position_is_not_given_up_where_a_threat_can_still_be_blocked(text: str, block: str) -> None:
+    game = find_game("scorefour")
+    choice = compiled(game, Limit(nodes=20_000)).choose(after_names(game, text))
+    assert choice.value is not None
+    assert choice.value < -DECIDED
+    assert game.move_names[choice.move] == block

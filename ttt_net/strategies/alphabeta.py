@@ -140,10 +140,11 @@ class Deepening(Generic[S]):
 
         The values of the moves do not tell that: each comes from the win that the search found first. If the search is
         exact for short wins only (`exact_plies`), a move after which it finds no win by threats at all is better still,
-        and of several such moves `held`, the best one until all were seen to lose. If no move allows a win by threats,
-        the choice stays as it was. Return whether a move allows one. Raises `Stopped` if time is over.
+        and of several such moves `held`, the best one until all were seen to lose. Otherwise such a move is better only
+        than one that loses at once. If no move allows a win by threats, the choice stays as it was. Return whether a
+        move allows one. Raises `Stopped` if time is over.
         """
-        moves, unfound = self.search.ordered(state), 0
+        moves, unfound = self.search.ordered(state), 2
         if self.search.exact_plies is not None:
             moves, unfound = [held, *(move for move in moves if move != held)], UNLIMITED_DEPTH
         chosen, longest, has_win = self._move, 0, False
