@@ -12,7 +12,7 @@ from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit, coaching
 from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.explanation import Explanation, ExplanationKind, searched_mistake
+from ttt_net.strategies.explanation import Explanation, ExplanationKind, estimate_of, searched_mistake
 from ttt_net.strategies.hints import unrefuted
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.review import Grade, Lesson, Reviewed, glance, lesson_of, review, winner_of
@@ -201,6 +201,41 @@ def test_in_a_lost_position_the_distance_to_the_end_decides() -> None:
     assert (lesson.ply, lesson.side, lesson.better) == (10, 1, (38,))
     assert lesson.in_words(game) == "Move 10: they win in 2 moves instead of 14: column 4 held out longer."
     assert [each.sign for each in reviewed] == ["", "", "?!", ""]
+
+
+def test_a_costly_move_by_estimate_comes_before_a_proved_loss_of_what_was_nearly_lost() -> None:
+    def made(ply: int, was: Verdict, could: Verdict) -> Reviewed:
+        found = searched_mistake(find_game("ultimate"), was, could, (40,))
+        return Reviewed(ply, 1, 35, was, could, (40,), Grade.DOUBTFUL, found)
+
+    def estimate(mean: float) -> Verdict:
+        return Verdict(estimate_of(mean), exact=False, line=(40,))
+
+    lost = Verdict(18 - WIN, exact=False, line=(35,))
+    costly, nearly_lost = made(36, estimate(-0.6), estimate(-0.1)), made(40, lost, estimate(-0.7))
+    assert lesson_of([costly, nearly_lost], winner=0).ply == 36
+    assert lesson_of([costly, made(40, lost, estimate(0.1))], winner=0).ply == 40
+    held_out = made(44, Verdict(8 - WIN, exact=False, line=(35,)), lost)
+    assert lesson_of([nearly_lost, held_out], winner=0).ply == 40
+
+
+def test_a_loss_that_is_proved_ten_moves_later_is_the_lesson() -> None:
+    pytest.importorskip("numba")
+    text = (
+        "4:a3 2:c4 4:a4 4:a1 2:c3 4:b3 3:b3 1:d3 1:d1 2:c2 1:a1 2:b2 1:a4 2:d2 2:a2 3:a3 1:a2 1:a3 1:c1 1:b1 1:c2 1:b3"
+    )
+    game, _, lesson, reviewed = lessons("qubic", f"{text} 1:c3 1:c4 1:b2 3:c3 1:d4")
+    assert "6: after this they win in at most" in lesson.in_words(game)
+    assert not [each for each in reviewed if each.side == 1 and each.mistake and each.ply < 6]
+
+
+def test_a_win_by_threats_is_named_where_each_move_of_it_threatens() -> None:
+    pytest.importorskip("numba")
+    text = "g12 d11 g14 e10 i12 f12 g11 g13 j11 f15 h11 f11 h13 k10 f13 i10 e14 d15 h14 f14 h12 h10 h15"
+    game, _, lesson, _ = lessons("gomoku", text)
+    told = lesson.in_words(game)
+    assert told.startswith("Move 6: after this they win in at most ")
+    assert " moves by one threat after another, g11 first; " in told
 
 
 def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:

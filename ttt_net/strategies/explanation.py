@@ -118,6 +118,7 @@ class ExplanationKind(StrEnum):
     TO_SENT = "to_sent"
     TO_VANISHED = "to_vanished"
     LOST = "lost"
+    TO_THREATS = "to_threats"
     HAD_WIN = "had_win"
     MISSED_BOARD = "missed_board"
     GAVE_BOARD = "gave_board"
@@ -220,6 +221,7 @@ _WORDS = {
     _Kind.TO_SENT: "{moves} was better: now in the end you are sent to a board where every move lets them win",
     _Kind.TO_VANISHED: "{moves} was better: now your mark at {theirs} will have to vanish, and they win there",
     _Kind.LOST: "after this they win {plies}; {moves} looked better",
+    _Kind.TO_THREATS: "after this they win {plies} by one threat after another, {theirs} first; {moves} looked better",
     _Kind.HAD_WIN: "you had a win {plies} with {moves}",
     _Kind.MISSED_BOARD: "{moves} would have won a small board",
     _Kind.GAVE_BOARD: "you sent them to a board that they win with {theirs}; {moves} was probably better",
@@ -612,17 +614,33 @@ def forced_end(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake
     inner, position = beneath(game, state)
     if mistake.why.kind not in _TURNS or may_swap(state):
         return None
-    why = end_of_play(inner, inner.result(position, move), mistake.line, inner.to_move(position))
+    after, is_open = inner.result(position, move), mistake.why.kind is ExplanationKind.LOST
+    why = end_of_play(inner, after, mistake.line, inner.to_move(position))
     if why is None:
-        return None
+        return _by_threats(inner, after, mistake) if is_open else None
     line = mistake.line
     if why.kind is ExplanationKind.TO_TWO_THREATS:
         line = line[: names_of(game, line).index(why.theirs[0]) + 1]
-        if mistake.why.kind is ExplanationKind.LOST and len(line) > MOST_TO_END:
-            return None
+        if is_open and len(line) > MOST_TO_END:
+            return _by_threats(inner, after, mistake)
         if mistake.why.kind is ExplanationKind.DRAW_TO_LOSS:
             why = why._replace(kind=ExplanationKind.DRAW_TO_TWO_THREATS)
     return mistake._replace(why=why._replace(moves=mistake.why.moves), line=line)
+
+
+def _by_threats(game: Game[S], state: S, mistake: Mistake) -> Mistake | None:
+    """Return a mistake with the reason that each move of the winner's play threatens to win; None if one does not."""
+    at, loser, has_rows = state, 1 - game.to_move(state), bool(is_line_game(game))
+    if not has_rows:
+        return None
+    for made in mistake.line:
+        if game.to_move(at) == loser:
+            sight = look(game, at)
+            if not (sight.threats or sight.their_double_threats):
+                return None
+        at = game.result(at, made)
+    theirs = names_of(game, mistake.line[:1])
+    return mistake._replace(why=mistake.why._replace(kind=ExplanationKind.TO_THREATS, theirs=theirs))
 
 
 _TURNS = (ExplanationKind.DRAW_TO_LOSS, ExplanationKind.WIN_TO_LOSS, ExplanationKind.LOST)

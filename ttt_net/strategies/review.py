@@ -32,6 +32,7 @@ from ttt_net.strategies.explanation import (
     searched_mistake,
     seen_mistake,
 )
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.hints import CLOSE, MOST_FOLLOWED, ThreatWins, played_out
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.sight import Sight, look
@@ -58,7 +59,7 @@ LINE_PLIES = 4
 """The number of moves of best play to show after a best move."""
 TRUSTED_DEPTH = 4
 """The minimal depth of a search for its estimates to make a move doubtful."""
-MOST_HELD = 4
+MOST_HELD = 12
 """The number of moves that wait for proofs about the positions after them."""
 MOST_CHECKED = 12
 """The maximal number of moves against a threat to search one by one."""
@@ -270,15 +271,17 @@ class Reviewer(Generic[S]):
         """
         game, position = beneath(self.game, made.state)
         was_open = before.found.verdict.result is None and made.found.verdict.result == -1
-        if not was_open or not is_large(game) or not isinstance(position, LineState):
+        if not was_open or not is_line_game(game) or not isinstance(position, LineState):
             return made
         first = deepening(game, limit.share(0.5), random.Random(0))
         line = made.found.moves[made.move].line[1:]
         legal, known = game.actions(position), made.found.moves
         likely = (*(cell for cell in line if cell in legal), *first.search.ordered(position))
         others = dict.fromkeys(each for each in likely if each not in known)
-        self._threats = self._threats or ThreatWins(game, ms=0)
-        sound = self._threats.unrefuted(position, others, MOST_CHECKED, limit.share(0.2))
+        sound = list(others)[:MOST_CHECKED]
+        if is_large(game):
+            self._threats = self._threats or ThreatWins(game, ms=0)
+            sound = self._threats.unrefuted(position, others, MOST_CHECKED, limit.share(0.2))
         if not sound:
             return made
         moves = {each: Verdict(0, exact=False, line=(each,)) for each in sound}
@@ -593,16 +596,18 @@ def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched:
 def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:
     """Rank a mistake: first the most visible, then the most costly, then the latest.
 
-    A win that was given away in a position where every move loses about as soon decided nothing.
+    A win that was given away in a position where every move loses about as soon decided nothing. Nor did a move that is
+    proved to lose decide much, where the best one was nearly lost by estimate.
     """
     is_forced = mistake.kind is Kind.GAVE_WIN and _is_lost_anyway(each.was, each.could)
     if mistake.kind is not Kind.SEARCHED and not is_forced:
         return (mistake.kind, -each.ply)
     is_turn = each.lost is not None and each.lost > 0
-    is_confirmed = each.was.result == -1 and each.could.result is None
+    drop = drop_of(each.was, each.could)
+    is_confirmed = each.was.result == -1 and each.could.result is None and drop >= LARGE_DROP
     plies = abs((each.could.plies or NEVER) - (each.was.plies or NEVER)) if each.lost == 0 else 0
-    rank = 0 if is_turn or is_confirmed else 1 if plies else 2
-    return (Kind.SEARCHED, rank, -plies, -drop_of(each.was, each.could) if rank == 2 else 0, -each.ply)
+    rank = 0 if is_turn or is_confirmed else 2 if plies else 1
+    return (Kind.SEARCHED, rank, -plies, -drop if rank == 1 else 0, -each.ply)
 
 
 def winner_of(game: Game[S], state: S) -> Side | None:

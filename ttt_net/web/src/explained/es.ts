@@ -138,6 +138,7 @@ export const explained: Explained = {
       sooner_loss: "el rival gana en {3} en vez de {4}: {0} aguantaba más",
       slower_win: "ganas en {3} en vez de {4} con {0}",
       lost: "después de esto el rival gana en {3}; {0} parecía mejor",
+      to_threats: "después de esto el rival gana en {3} con una amenaza tras otra, empezando por {1}; {0} parecía mejor",
       had_win: "tenías una victoria en {3} con {0}",
       missed_board: "{0} habría ganado un tablero pequeño",
       gave_board: "mandaste al rival a un tablero que gana con {1}; {0} probablemente era mejor",

@@ -138,6 +138,7 @@ export const explained: Explained = {
       sooner_loss: "l’adversaire gagne en {3} au lieu de {4} : {0} tenait plus longtemps",
       slower_win: "vous gagnez en {3} au lieu de {4} avec {0}",
       lost: "ensuite l’adversaire gagne en {3} ; {0} semblait meilleur",
+      to_threats: "ensuite l’adversaire gagne en {3}, menace après menace, en commençant par {1} ; {0} semblait meilleur",
       had_win: "vous aviez une victoire en {3} avec {0}",
       missed_board: "{0} aurait gagné un petit plateau",
       gave_board: "vous avez envoyé l’adversaire sur un plateau qu’il gagne avec {1} ; {0} était sans doute meilleur",

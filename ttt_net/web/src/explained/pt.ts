@@ -138,6 +138,7 @@ export const explained: Explained = {
       sooner_loss: "o adversário vence em {3} em vez de {4}: {0} resistia mais",
       slower_win: "você vence em {3} em vez de {4} com {0}",
       lost: "depois disso o adversário vence em {3}; {0} parecia melhor",
+      to_threats: "depois disso o adversário vence em {3}, ameaça após ameaça, começando com {1}; {0} parecia melhor",
       had_win: "você tinha uma vitória em {3} com {0}",
       missed_board: "{0} teria vencido um tabuleiro pequeno",
       gave_board: "você mandou o adversário para um tabuleiro que ele vence com {1}; {0} provavelmente era melhor",
