@@ -824,6 +824,34 @@ def test_inconsistent_messages_are_dropped_and_reported() -> None:
         assert [type(event) for event in talk.told] == [type(whole), Garbled]
 
 
+def test_a_request_that_waits_is_put_off_once_however_often_it_is_refused() -> None:
+    talk = Talk()
+    hello = talk.said[0].id
+    talk.hear(*(Refused(number, Code.TOO_FAST, "wait", 50) for number in range(hello, hello + 100)))
+    assert len(talk.later) == 1
+    talk.be_due()
+    assert [type(request) for request in talk.said] == [HelloRequest]
+    talk.hear(*[Refused(talk.said[0].id, Code.TOO_FAST, "wait", 50)] * 100)
+    assert len(talk.later) == 2
+    talk.be_due()
+    talk.let_in("m1")
+    talk.hear(*[Refused(talk.said[0].id, Code.STORAGE, "the disk is full", 2**53 - 1)] * 100)
+    assert len(talk.later) == 3
+
+
+def test_only_the_first_welcome_of_a_connection_counts() -> None:
+    talk = Talk()
+    talk.let_in("m1")
+    for _ in range(MAX_PENDING):
+        talk.hear(welcome("m1", "m2"))
+        assert talk.said == []
+        assert [type(event) for event in talk.told] == [Garbled]
+    talk.lose()
+    talk.open()
+    talk.let_in("m1")
+    assert [type(request) for request in talk.said] == [ResumeRequest]
+
+
 def test_matches_beyond_the_limit_are_ignored() -> None:
     talk = Talk()
     talk.let_in(*(f"a{n}" for n in range(500)))

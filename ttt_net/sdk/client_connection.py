@@ -35,6 +35,8 @@ from ttt_net.text import clean
 
 CLOSE_TIMEOUT_S = 1.0
 CERTIFICATE_TIMEOUT_S = 3.0
+MAX_UNREAD_BYTES = 2**20
+"""A server that has not read more than this of our output does not read, and the connection is dropped."""
 
 
 async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], patience_ms: int) -> "SocketTransport":
@@ -95,11 +97,13 @@ class SocketTransport(asyncio.Protocol):
         self._has_changed.set()
 
     def flush(self) -> None:
-        """Write the protocol's output."""
+        """Write the protocol's output; drop the connection if the server does not read it."""
         assert self._protocol is not None
         for data in self._protocol.data_to_send():
             if data and not self.socket.is_closing():
                 self.socket.write(data)
+        if self.socket.get_write_buffer_size() > MAX_UNREAD_BYTES:
+            self.socket.abort()
 
     def events(self) -> list[ProtocolEvent]:
         """Return the events since the last call, and resume reading."""

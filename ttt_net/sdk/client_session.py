@@ -234,11 +234,11 @@ class ClientSession:
 
     def due(self, request: messages.Request) -> Reaction:
         """Repeat a postponed request, unless it was answered or cancelled meanwhile."""
-        if request.id == self._hello_id:
-            return Reaction(say=[request])
         if request.id not in self._put_off:
             return Reaction()
         self._put_off.discard(request.id)
+        if request.id == self._hello_id:
+            return Reaction(say=[request])
         self._unsent.pop(request.id, None)
         self._pending.pop(request.id, None)
         if not self._is_wanted(request):
@@ -305,6 +305,8 @@ class ClientSession:
     def _answered(self, answer: messages.Ok | messages.Refused) -> Reaction:
         if answer.id is None:
             return Reaction(tell=[answer])
+        if answer.id in self._put_off:  # answered before, and not sent again yet
+            return Reaction()
         if answer.id == self._hello_id:
             return self._hello_answered(answer)
         request = self._pending.get(answer.id)
@@ -391,10 +393,14 @@ class ClientSession:
                 say=self.opened(), tell=[_refused(request, Code.NOT_SEATED, answer.message) for request in others]
             )
         if answer.code in _PASSING and answer.retry_after_ms is not None:
-            return Reaction(later=[(answer.retry_after_ms, hello) for hello in self.opened()])
+            (hello,) = self.opened()
+            self._put_off.add(hello.id)
+            return Reaction(later=[(answer.retry_after_ms, hello)])
         return Reaction(rejected=answer)
 
     def _welcomed(self, welcome: messages.Welcome) -> Reaction:
+        if self.is_welcome:
+            raise Refusal(Code.BAD_MESSAGE, "the server sent a second welcome")
         self.is_welcome = True
         if self._is_visiting:
             requests, answers = self._say_again(None, ())
