@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
-from tests.client.samples import ANN, BEN, BLITZ, KING, OPENED, PLAYERS, RUNNING, snapshot, welcome
+from tests.client.samples import ANN, BEN, BLITZ, KING, OPENED, PLAYERS, RUNNING, knowing, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Display, Open, Page, Send
@@ -272,6 +272,10 @@ def test_a_round_seats_us_at_once_and_its_end_leads_back_to_the_tournament() -> 
     assert "n tournament" in drawn(over)
     assert "rematch" not in drawn(over)
     assert pressed(over, "n")[0].page == pressed(over, "escape")[0].page == Page("tournament", about=CODE)
+    matches = {**over.world.matches, "m9": snapshot(match="m9")}
+    with_another = knowing(over, matches=matches)
+    assert "n other match" in drawn(with_another)
+    assert pressed(with_another, "n")[0].shown == "m9"
     following = update(over, replace(OURS, match="m7", tournament=TournamentPlace(CODE, 3, 1)), 0)
     assert (following.shown, [page.screen for page in following.pages]) == ("m7", ["lobby", "tournament", "match"])
 

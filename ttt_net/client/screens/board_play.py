@@ -383,11 +383,16 @@ def _resign(display: Display) -> Effect:
     return replace(display, overlay=Overlay.NONE, is_going_back=False), (end,)
 
 
-def _new(display: Display, seek: SeekRequest) -> Effect:
+def other_match(display: Display) -> Snapshot | None:
+    """Return the match to which `n` goes: one in which it is our turn, or after the end any unfinished one."""
     unfinished = (
         match for name, match in display.world.matches.items() if display.world.has_seat(name) and match.outcome is None
     )
-    waiting = display.elsewhere if display.is_live else next(unfinished, None)
+    return display.elsewhere if display.is_live else next(unfinished, None)
+
+
+def _new(display: Display, seek: SeekRequest) -> Effect:
+    waiting = other_match(display)
     if waiting is not None:
         return gone_on(display, waiting)
     if display.is_live:

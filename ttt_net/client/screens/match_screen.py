@@ -26,6 +26,7 @@ from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,
+    other_match,
     pressed,
     prompt,
     quick_moves,
@@ -167,10 +168,10 @@ def _asked_after_the_end(display: Display) -> list[KeyHint]:
 def _over(display: Display) -> list[KeyHint]:
     if display.world.link is LinkState.LOST:  # all other keys need the server
         return [*[KeyHint("Esc", "lobby", "escape")] * display.has_lobby, LEAVE, RULES]
+    onwards = "other match" if other_match(display) is not None else ""
     if display.match is not None and display.match.tournament is not None:
-        found = [KeyHint("n", "tournament", "n")]
         return [
-            *found,
+            KeyHint("n", onwards or "tournament", "n"),
             *_asked_after_the_end(display),
             KeyHint("s", "say", "s"),
             KeyHint("y", "link", "y"),
@@ -178,7 +179,7 @@ def _over(display: Display) -> list[KeyHint]:
             RULES,
         ]
     found = [KeyHint("r", "rematch", "r")]
-    found.append(KeyHint("n", "new game" if display.world.seeking is None else "stop looking", "n"))
+    found.append(KeyHint("n", onwards or ("new game" if display.world.seeking is None else "stop looking"), "n"))
     if display.has_lobby or display.has_server_picker:
         found.append(KeyHint("Esc", "lobby" if display.has_lobby else "back", "escape"))
     found += _asked_after_the_end(display)
