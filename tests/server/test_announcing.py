@@ -31,6 +31,14 @@ def printed(where: ServerAddress, rows: int, columns: int) -> str:
     return data.decode()
 
 
+@pytest.mark.parametrize("is_self_signed", [False, True])
+def test_a_server_prints_the_fingerprint_of_its_certificate(is_self_signed: bool) -> None:
+    lines = greeting(HERE._replace(scheme="wss", fingerprint="0daa", is_self_signed=is_self_signed))
+    assert ("join with: python client.py wss://127.0.0.1:7001 --tls-fingerprint 0daa" in lines) == is_self_signed
+    kind = "self-signed certificate" if is_self_signed else "certificate"
+    assert f"{kind}, SHA-256 fingerprint: 0daa" in lines
+
+
 def test_the_first_line_is_for_scripts_and_the_rest_for_people() -> None:
     lines = greeting(HERE)
     assert lines[0] == "listening on ws://127.0.0.1:7001"

@@ -48,7 +48,9 @@ class ServerAddress(NamedTuple):
     data: Path
     scheme: str = "ws"
     fingerprint: str | None = None
-    """The fingerprint of a self-signed certificate, which clients need."""
+    """The fingerprint of our own certificate, with which people compare it if no authority has signed it."""
+    is_self_signed: bool = False
+    """Whether clients need the fingerprint, because the server made the certificate itself."""
     public_url: str = ""
     """The public address, if it differs: ws:// or wss://, without a path."""
     is_proxied: bool = False
@@ -97,7 +99,8 @@ def greeting(where: ServerAddress) -> list[str]:
     if where.public_url or not where.is_proxied:
         lines.append(f"in a web browser:        {web_address(where)}")
     if where.fingerprint:
-        lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
+        kind = "self-signed certificate" if where.is_self_signed else "certificate"
+        lines.append(f"{kind}, SHA-256 fingerprint: {where.fingerprint}")
     lines.append("Ctrl-C stops the server; unfinished matches continue when it is back")
     return lines
 
@@ -115,7 +118,7 @@ def _typed(where: ServerAddress, address: str) -> str:
     if where.scheme == "ws":
         is_fine = is_private(address.rpartition(":")[0])
         return address if is_fine else f"{address} --insecure"  # otherwise the friend's client would reject it
-    trust = f" --tls-fingerprint {where.fingerprint}" if where.fingerprint else ""
+    trust = f" --tls-fingerprint {where.fingerprint}" if where.is_self_signed else ""
     return f"{where.scheme}://{address}{trust}"
 
 

@@ -396,9 +396,8 @@ def _address(listeners: Listeners, configuration: Configuration) -> ServerAddres
     )
     if listeners.certificate is None:
         return where
-    return where._replace(
-        scheme="wss", fingerprint=listeners.certificate.fingerprint if configuration.tls.self_signed else None
-    )
+    certificate, is_self_signed = listeners.certificate, configuration.tls.self_signed
+    return where._replace(scheme="wss", fingerprint=certificate.fingerprint, is_self_signed=is_self_signed)
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
