@@ -274,7 +274,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a clock of a tournament that halts while nobody is here": (Seats, "set_clock", _halt_alone),
     "a tournament that is ahead of its journal": (TournamentDesk, "_write", _evolve_at_once),
     "a tournament that is not told anew": (TournamentDesk, "changed", lambda real: _every(3, real)),
-    "an early leaver whose results count": (tournament, "without_leavers", lambda _: lambda results, *_: results),
+    "an early leaver whose results count": (tournament, "early_leavers", lambda _: lambda *_: set()),
     "a draw of an arena that counts nothing": (
         tournament,
         "arena_points",

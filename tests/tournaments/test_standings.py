@@ -15,9 +15,9 @@ from ttt_net.tournaments.standings import (
     RoundResult,
     TieBreak,
     TournamentRow,
+    early_leavers,
     in_points,
     standings,
-    without_leavers,
 )
 
 EXAMPLE = [
@@ -117,10 +117,10 @@ def test_a_result_of_somebody_who_did_not_enter_is_refused() -> None:
 
 def test_leavers_before_half_of_a_round_robin_do_not_count() -> None:
     rounds = 3
-    assert without_leavers(EXAMPLE, [], rounds) == EXAMPLE
+    assert early_leavers(EXAMPLE, [], rounds) == set()
     early, late = EXAMPLE[:2], EXAMPLE[:4]
-    assert without_leavers(early, [4], rounds) == [EXAMPLE[1]]
-    assert without_leavers(late, [4], rounds) == late
+    assert early_leavers(early, [4], rounds) == {4}
+    assert early_leavers(late, [4], rounds) == set()
 
 
 def slow_rows(

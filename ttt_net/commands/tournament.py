@@ -290,7 +290,7 @@ def _results(sheet: protocol.TournamentSheet) -> list[list[str]]:
 def _row(board: TournamentBoard, kind: str) -> list[str]:
     result = "bye" if board.second is None else board.result or ""
     remark = (
-        " corrected" if board.corrected else " forfeit" if board.forfeit else " does not count" if board.void else ""
+        " does not count" if board.void else " corrected" if board.corrected else " forfeit" if board.forfeit else ""
     )
     legs = "" if board.legs is None else f" ({board.legs[0] / 2:g}-{board.legs[1] / 2:g} in matches)"
     second = clean(board.second or "", 20)
@@ -362,7 +362,7 @@ def games_of(sheet: TournamentSheet) -> dict[str, list[_Game | None]]:
         row.player: [None] * len(sheet.rounds) for row in sheet.tournament.standings
     }
     for number, boards in enumerate(sheet.rounds):
-        for board in boards:
+        for board in (each for each in boards if not each.void):
             points = _HALF_POINTS.get(board.result or "", (None, None)) if board.second is not None else (2, None)
             is_played = board.match is not None and not board.forfeit
             for name, opponent, is_first, own in (

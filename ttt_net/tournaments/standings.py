@@ -116,8 +116,8 @@ def standings(
     return [TournamentRow(places[keys[each]], each, card.score[each], keys[each][1:]) for each in ranked]
 
 
-def without_leavers(results: Sequence[RoundResult], leavers: Collection[Entrant], rounds: int) -> list[RoundResult]:
-    """Return the results of a round robin without those of entrants who left before half of their rounds.
+def early_leavers(results: Iterable[RoundResult], leavers: Collection[Entrant], rounds: int) -> set[Entrant]:
+    """Return those who left a round robin before half of their rounds: none of their results count.
 
     Entrants who left later forfeit the rest; the caller adds these results.
     """
@@ -126,8 +126,7 @@ def without_leavers(results: Sequence[RoundResult], leavers: Collection[Entrant]
         for entrant in (result.first, result.second):
             if entrant in played and result.is_played:
                 played[entrant] += 1
-    gone = {entrant for entrant, count in played.items() if 2 * count < rounds}
-    return [result for result in results if gone.isdisjoint((result.first, result.second))]
+    return {entrant for entrant, count in played.items() if 2 * count < rounds}
 
 
 class _Card:

@@ -26,8 +26,8 @@ from ttt_net.tournaments.standings import (
     RoundOff,
     RoundResult,
     TournamentRow,
+    early_leavers,
     standings,
-    without_leavers,
 )
 
 Player = int
@@ -585,14 +585,19 @@ class Tournament:
                     found.append(RoundOff(number, entrant, 0, is_voluntary=not (is_round_robin and state.is_here)))
         return found
 
+    def uncounted(self) -> set[Entrant]:
+        """Return the players of a round robin whose results do not count, because they left before half of it."""
+        gone = [entrant for entrant, state in self.entrants.items() if not state.is_here]
+        if self.terms.kind != "round_robin" or not gone:
+            return set()
+        return early_leavers(self.results(), gone, self.total_rounds)
+
     def standings(self) -> list[TournamentRow]:
         """Return the current table: places, scores and tie-breaks of all entrants, best first."""
-        entrants, results, offs = list(self.entrants), self.results(), self.offs()
+        entrants, uncounted, offs = list(self.entrants), self.uncounted(), self.offs()
         if self.terms.kind == "knockout":
             return self._knockout_table()
-        if self.terms.kind == "round_robin":
-            gone = [entrant for entrant, state in self.entrants.items() if not state.is_here]
-            results = without_leavers(results, gone, self.total_rounds)
+        results = [result for result in self.results() if uncounted.isdisjoint((result.first, result.second))]
         return standings(entrants, results, offs, ORDERS[self.terms.kind], self._points())
 
     def _points(self) -> dict[Entrant, int] | None:

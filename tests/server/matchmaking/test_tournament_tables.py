@@ -1119,6 +1119,17 @@ def test_an_arena_shows_its_time_its_boards_and_its_winners(hall: Hall) -> None:
     assert [each.void for each in reply.boards] == [True, True, False, False]
 
 
+def test_results_against_an_early_leaver_of_a_round_robin_are_shown_as_not_counting(hall: Hall) -> None:
+    code = hall.running(*hall.people("Ann", "Bob", "Cid"), kind="round_robin", rounds=1, pause_s=None)
+    hall.end_round(code)
+    (board,) = hall.state(code).boards
+    assert (board.result, board.void) == ("1-0", False)
+    hall.direct(code, "remove", name=board.second)
+    reply = hall.state(code)
+    assert [(each.result, each.void) for each in reply.boards] == [("1-0", True)]
+    assert [row.score for row in reply.standings] == [0, 0, 0]
+
+
 def test_a_king_of_the_table_shows_its_queue(hall: Hall) -> None:
     code = hall.organise(kind="king")
     assert hall.state(code).waiting is None

@@ -230,7 +230,7 @@ class AdminCommands:
 
 
 def _sheet(desk: TournamentDesk) -> protocol.TournamentSheet:
-    rounds = [[desk.board(boards[number]) for number in sorted(boards)] for boards in desk.now.rounds]
+    rounds = [desk.boards(boards[number] for number in sorted(boards)) for boards in desk.now.rounds]
     return protocol.TournamentSheet(desk.message(None), rounds)
 
 

@@ -982,7 +982,7 @@ class TournamentDesk:
                 )
                 for row in rows
             ],
-            boards=[self.board(each) for each in boards[shown]],
+            boards=self.boards(boards[shown]),
             open_boards=len(now.open_boards()),
             organiser=self._organiser(),
             rated=terms.rated,
@@ -1022,8 +1022,12 @@ class TournamentDesk:
             return None
         return max(0, self._rests_since_ms + 1_000 * now.terms.pause_s - self._services.now_ms())
 
-    def board(self, board: BoardState) -> wire.TournamentBoard:
-        """Return one board in the form for clients."""
+    def boards(self, boards: Iterable[BoardState]) -> list[wire.TournamentBoard]:
+        """Return boards in the form for clients."""
+        uncounted = self.now.uncounted()
+        return [self._board(board, is_void=not uncounted.isdisjoint(board.entrants)) for board in boards]
+
+    def _board(self, board: BoardState, *, is_void: bool) -> wire.TournamentBoard:
         return wire.TournamentBoard(
             board=board.board,
             first=self.name_of(board.first),
@@ -1032,6 +1036,6 @@ class TournamentDesk:
             result=None if board.points is None else _RESULT_WORDS[board.points],
             corrected=board.is_corrected,
             forfeit=board.second is not None and not board.is_played,
-            void=not board.is_counted,
+            void=not board.is_counted or (is_void and board.is_settled and board.second is not None),
             legs=list(board.sums) if board.legs else None,
         )
