@@ -208,10 +208,12 @@ def test_a_match_with_inconsistent_numbers_is_rejected(lie: dict[str, Any], reas
 def test_a_move_is_one_of_the_game_by_one_of_the_players_and_leads_to_its_own_position() -> None:
     sound = played("tictactoe", [4])
     game = snapshot().game
-    for truth in (sound, replace(sound, move=8), replace(sound, move=0, side=1), replace(sound, position=None)):
+    last = replace(sound, seq=MAX_MOVES)
+    for truth in (sound, replace(sound, move=8), replace(sound, move=0, side=1), replace(sound, position=None), last):
         check_event(game, truth)
     elsewhere = replace(snapshot("connect4").position, ply=1)
     lies = (
+        {"seq": MAX_MOVES + 1},
         {"move": 9},
         {"move": -1},
         {"side": 2},
@@ -280,6 +282,7 @@ GONE: dict[str, Any] = {"offers": [], "adjourned": False}
             Offered("m1", 9, 0, side=1, kind="draw"),
             {"seq": 9, "offers": [*OFFERS, OfferInfo(1, "draw", 9)]},
         ),
+        (Offered("m1", 9, 0, side=0, kind="draw"), {"seq": 9, "offers": [OFFERS[1], OfferInfo(0, "draw", 9)]}),
         (Declined("m1", 9, 0, side=1, kind="draw"), {"seq": 9, "offers": OFFERS[1:]}),
         (Declined("m1", 9, 0, side=1, kind="takeback"), {"seq": 9, "offers": OFFERS[:1]}),
         (

@@ -228,8 +228,9 @@ LobbyEvent = (
 )
 
 MAX_CHALLENGES = 20
-MAX_ADDED_GAMES = 100
 """The maximal number of challenges to keep; the oldest are dropped first."""
+MAX_ADDED_GAMES = 100
+"""The maximal number of games of other packages to list."""
 
 
 def update_world(world: World, event: WorldEvent, now_ms: int) -> World:

@@ -199,6 +199,7 @@ def check_position(game: GameInfo, position: Position) -> None:
 
 def check_event(game: GameInfo, event: MatchEvent) -> None:
     """Raise `Refusal` if an event does not fit the game of its match, or names a side that does not exist."""
+    _claim(event.seq <= MAX_MOVES, "a match without end")
     match event:
         case Played() | Tookback():
             _claim(event.side in _SIDES, f"side {event.side}")
@@ -293,7 +294,8 @@ def follow(match: Snapshot, event: MatchEvent | Presence | PlayerRenamed) -> Sna
         case Adjourned():
             return structs.replace(match, seq=event.seq, adjourned=True, clock=event.clock or match.clock, offers=[])
         case Offered():
-            offers = [*match.offers, OfferInfo(event.side, event.kind, event.seq)]
+            others = [offer for offer in match.offers if (offer.side, offer.kind) != (event.side, event.kind)]
+            offers = [*others, OfferInfo(event.side, event.kind, event.seq)]
             return structs.replace(match, seq=event.seq, offers=offers)
         case Declined():
             # a declined or withdrawn offer is gone, whichever player ended it
