@@ -890,6 +890,18 @@ def test_a_bot_that_sees_a_win_declines_a_draw_until_it_sees_it_no_more(sit: Sit
     assert isinstance(answer, DeclineRequest if is_winning else AgreeRequest)
 
 
+def test_a_bot_remembers_a_win_no_longer_than_its_match(sit: Sit) -> None:
+    desk = sit(PLAN, thought=Thought(1, is_winning=True))
+    desk.after(welcome(you=MAX), match_against(ANN, you=1))
+    assert [type(request) for request in desk.after(played("tictactoe", [0]))] == [PlayRequest]
+    desk.after(played("tictactoe", [0, 1]), Ended("m1", 4, 0, 1, "resign"))
+    desk.after(match_against(ANN, match="m2"), Ended("m2", 2, 0, 1, "resign"), match_against(ANN, match="m3"))
+    later = snapshot("tictactoe", [0, 4, 8, 1], you=1)
+    desk.after(replace(later, players=(ANN, MAX)))
+    (answer,) = desk.after(Offered("m1", later.seq + 1, 0, 0, "draw"))
+    assert isinstance(answer, AgreeRequest)
+
+
 @pytest.mark.parametrize("code", [Code.UNKNOWN_GAME, Code.BAD_MESSAGE, Code.ALWAYS_CASUAL])
 def test_a_seek_that_can_never_be_made_ends_the_bot(sit: Sit, code: Code) -> None:
     desk = sit(PLAN)

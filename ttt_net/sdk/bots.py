@@ -534,6 +534,7 @@ class Bot:
     def _find_jobs(self) -> None:
         """Start the engine on every match in which it is our turn, once each."""
         self.asked = {name: ply for name, ply in self.asked.items() if name in self.matches}
+        self._wins &= self.matches.keys()
         self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
         for name, match in self.matches.items():
             ply = match.position.ply
