@@ -83,6 +83,7 @@ class SimulatedServer:
                 loop,
                 clock.play_ms,
                 rng,
+                stopwatch_s=loop.time,
                 wall_ms=clock.wall_ms,
                 beat=clock.beat,
                 measure=self._measure_disk,

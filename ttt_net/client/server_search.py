@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -144,11 +144,9 @@ class _Resolver:
             return None
 
 
-async def first_answering(
-    hosts: tuple[str, ...], port: int, answers: Callable[[str, int], Awaitable[bool]] | None = None
-) -> str | None:
+async def first_answering(hosts: tuple[str, ...], port: int) -> str | None:
     """Return the first address at which something listens; all are tried concurrently."""
-    results = await asyncio.gather(*((answers or does_answer)(host, port) for host in hosts))
+    results = await asyncio.gather(*(does_answer(host, port) for host in hosts))
     return next((host for host, is_good in zip(hosts, results, strict=True) if is_good), None)
 
 

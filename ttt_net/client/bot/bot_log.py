@@ -81,22 +81,16 @@ class BotLog:
         return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
 
 
-def _now_ms() -> int:
-    return time.monotonic_ns() // 1_000_000
-
-
 class BotReporter:
     """Writes the lines of a bot's log as its events arrive."""
 
-    def __init__(
-        self, url: str, write: Callable[[str], None], hint: str = "", *, now_ms: Callable[[], int] = _now_ms
-    ) -> None:
+    def __init__(self, url: str, write: Callable[[str], None], hint: str = "") -> None:
         self._world = World(address=url.removeprefix("ws://"))
-        self._write, self._log, self._now_ms = write, BotLog(hint), now_ms
+        self._write, self._log = write, BotLog(hint)
 
     def notice(self, event: ConnectionEvent) -> None:
         """Write the line for an event, if there is one."""
-        before, now_ms = self._world, self._now_ms()
+        before, now_ms = self._world, time.monotonic_ns() // 1_000_000
         self._world = update_world(before, event, now_ms)
         if said := self._log.line_of(event, before, self._world, now_ms):
             self._write(said)

@@ -8,7 +8,6 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -83,14 +82,14 @@ class HouseTask(NamedTuple):
     """A file of engines that play as well."""
 
 
-async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACTERS) -> bool:
+async def play_house(order: HouseTask) -> bool:
     """Run the house bots until they are disconnected; return whether the host disconnected all of them."""
     engine = EngineProcess(STRATEGY)
     try:
         async with asyncio.TaskGroup() as group:
             if order.engines is not None:
                 group.create_task(_seat_engines(order, order.engines))
-            playing = [group.create_task(_play(order, character, engine)) for character in characters]
+            playing = [group.create_task(_play(order, character, engine)) for character in CHARACTERS]
     finally:
         await engine.stop()
     return all(task.result().why in _KEPT_OUT for task in playing)

@@ -232,7 +232,7 @@ def result_of(board: TournamentBoard, kind: TournamentKind) -> str:
 def own_state(world: World, told: TournamentReply) -> str:
     """Return what the round is for us, in one sentence; nothing for somebody who only looks."""
     if told.state == "over":
-        return _own_place(world, told, "You are")
+        return _own_place(world, told)
     if told.state == "open":
         name = f" as {_name(_our_name(world))}" if told.anonymous else ""
         return f"You have entered{name}." if is_entered(world, told) else ""
@@ -255,7 +255,7 @@ def own_state(world: World, told: TournamentReply) -> str:
         has_won = (board.result == "1-0") is is_first
         said = f"You {'won' if has_won else 'lost'} against {other}"
     forfeit = " by forfeit" if board.forfeit else ""
-    return f"{said}{forfeit}. {_own_place(world, told, 'You are')}".rstrip()
+    return f"{said}{forfeit}. {_own_place(world, told)}".rstrip()
 
 
 def _own_state_without_rounds(world: World, told: TournamentReply, board: TournamentBoard | None) -> str:
@@ -264,7 +264,7 @@ def _own_state_without_rounds(world: World, told: TournamentReply, board: Tourna
         return f"You play {_name(board.second if board.first == _our_name(world) else board.first)}."
     if not is_entered(world, told):
         return ""
-    return f"{_own_turn(world, told)} {_own_place(world, told, 'You are')}".rstrip()
+    return f"{_own_turn(world, told)} {_own_place(world, told)}".rstrip()
 
 
 def _own_turn(world: World, told: TournamentReply) -> str:
@@ -276,11 +276,11 @@ def _own_turn(world: World, told: TournamentReply) -> str:
     return f"{counted(before, 'player')} before you." if before else "You play next."
 
 
-def _own_place(world: World, told: TournamentReply, who: str) -> str:
+def _own_place(world: World, told: TournamentReply) -> str:
     row = _own_row(world, told)
     if row is None:
         return ""
-    return f"{who} number {row.place} of {told.players} with {_points(row.score)}."
+    return f"You are number {row.place} of {told.players} with {_points(row.score)}."
 
 
 def told_in_lines(display: Display) -> str:
