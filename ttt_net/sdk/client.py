@@ -205,7 +205,7 @@ async def connect(
             await connection.run()
         except (
             Exception
-        ):  # such as one of `keep_token`: it is raised when the context ends, which must not wait forever
+        ):  # such as one of `keep_token`; it is raised when the context ends, which must not wait forever
             await client.deliver(Farewell(Parting.GIVEN_UP, "The connection has failed by an error in this program."))
             raise
 

@@ -1,12 +1,12 @@
-"""Vanishing tic-tac-toe solved: a table of all positions, made backwards from the lost ones in a fraction of a second.
+"""Vanishing tic-tac-toe solved: a table of all positions, computed backwards from lost ones in a fraction of a second.
 
-A position with all six marks is known by its last six moves, oldest first, for they are its marks with their ages; as a
-number of six digits to the base nine it is an index. Each has three positions before it and three behind it, and both
-are arithmetic: a move drops the first digit and adds one at the end. (Ströhlein, 1970: retrograde analysis.)
+The last six moves, oldest first, determine a position with all six marks: they are its marks with their ages. Written
+as a number of six digits in base nine, they are its index. Each position has three predecessors and three successors,
+which arithmetic finds: a move drops the first digit and appends another. (Ströhlein, 1970: retrograde analysis.)
 
-The past matters as well: a position that stands for the third time is a draw. A side that wins by the shortest way
-never comes back to where it was, so only those count that have stood twice already. With such ones the table is made
-anew, for both sides, and they are draws in it.
+The history matters too: a position that occurs for the third time is a draw. A side that wins in the fewest moves never
+repeats a position, so only positions that have occurred twice already matter. If there are any, the table is computed
+again for both sides, with these as draws.
 """
 
 import random
