@@ -4,6 +4,7 @@ Every renderer uses these words. Text from peers is cleaned here again: servers 
 honest.
 """
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ MAX_GAMES = 2
 _RESTART_MS = 20_000
 """A restart takes no longer than this; then something else is wrong."""
 _LATENCIES = ((100, "good"), (300, "fair"))
+_ORIGIN = re.compile(r"^(?:[XO]|[a-z]+[0-9]+)(?=[a-z])")
+"""The mark, or the cell from which a piece moves, at the beginning of the name of a move."""
 TENTHS_BELOW_MS = 10_000
 """A clock shows tenths of a second below this."""
 RATED_OR_CASUAL = "rated or casual"
@@ -84,10 +87,10 @@ def move_name(match: Snapshot, move: int) -> str:
 
 
 def cell_name(match: Snapshot, cell: int) -> str:
-    """Return the name of a move in a cell, without the mark if the name includes it."""
+    """Return the name of a move in a cell, without its mark or the cell that it comes from."""
     game = match.game
     names = (name for place, name in zip(game.move_cells, game.move_names, strict=True) if place == cell)
-    return clean(next(names, ""), 12) or "?"
+    return clean(_ORIGIN.sub("", next(names, "")), 12) or "?"
 
 
 def game_name(name: str) -> str:

@@ -144,6 +144,14 @@ def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
     assert words.notice(display) == "b2 is taken."
 
 
+def test_a_cell_is_named_without_the_cell_that_a_piece_comes_from() -> None:
+    match = snapshot(moves=[4, 0])
+    game = msgspec.structs.replace(match.game, move_names=[f"b2{name}" for name in match.game.move_names])
+    display, requests = done(seen(msgspec.structs.replace(match, game=game)), Point(4))
+    assert requests == ()
+    assert words.notice(display) == "b2 is taken."
+
+
 def test_out_of_turn_nothing_is_sent() -> None:
     display, requests = done(seen(snapshot(you=1)), Command.PLACE)
     assert requests == ()

@@ -57,6 +57,15 @@ test("cells are announced by the names of their moves, and rows that count from 
   assert.deepEqual([...document.querySelectorAll(".rows span")].map((each) => each.textContent), ["1", "2", "3"]);
 });
 
+test("where pieces move from cell to cell, cells and columns have the names of the second cells", async () => {
+  const page = await ann();
+  const names = HEX.move_names.map((to, cell) => `${HEX.move_names[(cell + 1) % 9]}${to}`);
+  await page.says(snapshot({ game: { ...GAME, name: "walk", move_names: names } }));
+  const spoken = (cell: number): string => document.querySelector(`#cell-${cell}`)!.getAttribute("aria-label")!.split(",")[0]!;
+  assert.deepEqual([0, 2, 4, 8].map(spoken), ["a1", "c1", "b2", "c3"]);
+  assert.deepEqual([...document.querySelectorAll(".columns span")].map((each) => each.textContent), ["a", "b", "c"]);
+});
+
 test("players of pieces read that it is their turn, and not which letter to place", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));

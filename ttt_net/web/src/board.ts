@@ -165,7 +165,8 @@ function layer(look: Look, legal: Set<number>, z: number): Tree {
 
 const labels = (kind: string, names: string[]): Tree => h(`div.${kind}`, { hidden: true }, names.map((name, n) => h("span", { style: { "--n": n } }, name)));
 
-const nameAt = (game: Game, cell: number): string => game.move_names[game.move_cells.indexOf(cell)] ?? "";
+/** The name of a move in a cell, without its mark or the cell that it comes from. */
+const nameAt = (game: Game, cell: number): string => (game.move_names[game.move_cells.indexOf(cell)] ?? "").replace(/^([XO]|[a-z]+\d+)(?=[a-z])/, "");
 
 /** Rows and columns as moves name them: games of other packages may count rows from the top. */
 const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => /[a-z]+|\d+$/.exec(nameAt(game, x))?.[0] ?? "");
@@ -334,7 +335,7 @@ function blocks({ game, position, canMove }: Look, legal: Set<number>, isTint = 
 /** The name of a cell; where marks fall, several cells share the name of a move, so that it is described. */
 function placeName(game: Game, cell: number): string {
   const [z, y, x] = placeOf(game, cell);
-  if (!game.gravity) return nameAt(game, cell).replace(/^[XO](?=[a-z])/, ""); // as moves are named, without the mark
+  if (!game.gravity) return nameAt(game, cell); // as moves are named
   return game.shape.length === 3 ? f(w.placeInLayer, z + 1, y + 1, x + 1) : f(w.placeOnBoard, y + 1, x + 1);
 }
 
