@@ -59,10 +59,10 @@ def desk_of(now: Tournament) -> TournamentDesk:
     return TournamentDesk(now, names, services, cast(Any, None), cast(Any, None), lambda: None)
 
 
-def best_ms(work: Callable[[], object], tries: int = TRIES) -> float:
+def best_ms(work: Callable[[], object]) -> float:
     """Return the CPU time of the cheapest of several runs."""
     costs = []
-    for _ in range(tries):
+    for _ in range(TRIES):
         began_s = time.process_time()
         work()
         costs.append(time.process_time() - began_s)

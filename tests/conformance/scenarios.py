@@ -79,9 +79,9 @@ def after_two(offers: list[OfferInfo] | None = None, *, seq: int = 3, you: int =
     return msgspec.structs.replace(shown, seq=seq)
 
 
-def watching_turn(offers: list[OfferInfo] | None = None, *, seq: int = 3) -> list[Step]:
+def watching_turn() -> list[Step]:
     """Return the steps up to a match after two moves, in which it is the turn of the opponent."""
-    shown = after_two(offers, seq=seq, you=1)
+    shown = after_two(you=1)
     return [*entered(is_new=True), does("seek"), *granted("seek"), says(shown), knows(ply=2)]
 
 

@@ -40,10 +40,10 @@ async def playing(cluster: Cluster, account: Account, count: int) -> AsyncIterat
             task.cancel()
 
 
-async def get_on(account: Account, moves: int = 30) -> None:
-    """Wait until so many more moves were acknowledged."""
+async def get_on(account: Account) -> None:
+    """Wait until thirty more moves were acknowledged."""
     async with asyncio.timeout(PATIENCE_S):
-        await account.come_to(len(account.moves) + moves)
+        await account.come_to(len(account.moves) + 30)
 
 
 async def test_nothing_acknowledged_is_lost_whatever_of_a_cluster_dies(tmp_path: Path) -> None:

@@ -483,9 +483,9 @@ class World:
             self.task.result()
         return self.told[before:]
 
-    def retries(self, seconds: float = 60) -> list[tuple[int, int]]:
-        """Return the numbers and the waits of the attempts that are announced meanwhile."""
-        return [(event.attempt, event.in_ms) for event in self.pass_time(seconds) if isinstance(event, Retrying)]
+    def retries(self) -> list[tuple[int, int]]:
+        """Return the numbers and the waits of the attempts that are announced in a minute."""
+        return [(event.attempt, event.in_ms) for event in self.pass_time(60) if isinstance(event, Retrying)]
 
     def end(self) -> None:
         """End the connection."""

@@ -429,8 +429,8 @@ class Hours(Evening):
     def pairs(self) -> list[tuple[Entrant, ...]]:
         return [board.entrants for board in self.now.open_boards()]
 
-    def end_board(self, winner: Entrant | None, reason: str = "line", at: int = 0) -> None:
-        board = self.now.open_boards()[at]
+    def end_board(self, winner: Entrant | None, reason: str = "line") -> None:
+        board = self.now.open_boards()[0]
         self.end(board.matches[-1], None if winner is None else board.entrants.index(winner), reason)
 
     def later(self, ms: int) -> None:

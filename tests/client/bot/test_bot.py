@@ -54,13 +54,11 @@ def opponent_moves_first(**changes: object) -> Snapshot:
 
 
 @asynccontextmanager
-async def bot_at(
-    server: FakeServer, games: int | None = 1, strategy: str = "alphabeta", places: int = 1
-) -> AsyncIterator[Bot]:
+async def bot_at(server: FakeServer, games: int | None = 1, places: int = 1) -> AsyncIterator[Bot]:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-    dialogue = ClientSession("alphabeta", None, BotProfile(strategy, places=places))
+    dialogue = ClientSession("alphabeta", None, BotProfile("alphabeta", places=places))
     connection = ClientConnection(server.url, dialogue, mailbox.put, FOREVER, lambda token: None)
-    engine = EngineProcess(strategy, seed=1)
+    engine = EngineProcess("alphabeta", seed=1)
     plan = BotPlan(SEEK, games, move_ms=200, places=places)
     bot = Bot(connection, engine.choose, plan, lambda text: None)
     async with engine.started(lambda text: None), asyncio.TaskGroup() as group:

@@ -102,12 +102,12 @@ class Board(Parlour):
     def break_disk(self, is_broken: bool = True) -> None:
         self.ledger.database.connection.execute(f"PRAGMA query_only = {'ON' if is_broken else 'OFF'}")
 
-    def begin_board(self, *links: Caller, time: TimeControl | None = MINUTE, begin_ms: int = 60_000) -> str:
+    def begin_board(self, *links: Caller, begin_ms: int = 60_000) -> str:
         """Begin a match of a tournament, in which the first of two players moves first."""
         players = (number_of(links[0]), number_of(links[1]))
         infos = wire.PlayerInfo(""), wire.PlayerInfo("")
         place = wire.TournamentPlace("ABCDE", 1, 1)
-        started = wire.Started("board", 1, self.now_ms, "tictactoe", infos, time=time, tournament=place)
+        started = wire.Started("board", 1, self.now_ms, "tictactoe", infos, time=MINUTE, tournament=place)
         self.services.journal.append([started], lambda _: None, lambda _: None, players)
         self.deliver()
         self.registry.begin_boards([(started, players)], begin_ms)
