@@ -319,6 +319,17 @@ def test_a_lesson_names_a_win_by_threats_that_was_missed_and_then_allowed() -> N
     assert lesson.in_words(game).endswith("What follows: g5 h6 g7 g8 h7.")
 
 
+def test_a_hint_in_a_lost_position_of_ultimate_names_a_move_that_can_be_made() -> None:
+    game = find_game("ultimate")
+    state = read_position(
+        game, "X.X.OXOXO/XOX.X.OX./..OX.OO.X/O.O.OX.OX/X...OX.X./...O.XOO./X..O.OOXX/.XO.O..OX/.XXOX.OXO next 1"
+    )
+    found = advise(game, state, Limit(nodes=500))
+    assert found is not None
+    assert set(found.moves) <= set(game.actions(state))
+    assert found.text == "No move is safe: after 1:b3 they win at once with 6:c1."
+
+
 def test_a_hint_names_our_win_by_threats_and_a_warning_theirs() -> None:
     game = line_game("gomoku")
     before = after_names(game, MISSED[:-8])

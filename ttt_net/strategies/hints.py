@@ -335,6 +335,9 @@ def _held(game: Game[S], state: S, sight: Sight, seen: Hint, found: Analysis | N
     """Return the visible hint about a threat, without moves that turn out to be bad; None if none or too many stay."""
     if not (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
         return None
+    legal = game.actions(state)
+    if seen.why.kind is ExplanationKind.CANNOT_STOP and not all(move in legal for move in seen.moves):
+        return None  # they win in a board of ultimate to which we were not sent
     moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
     if 1 < len(moves) <= FEW and not sight.wins:
         moves = unrefuted(game, state, moves, limit.ms)
