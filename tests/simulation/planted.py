@@ -547,11 +547,26 @@ ONLY_WITH: dict[str, dict[str, Any]] = {
         "faults": ("set_clock",),
     },
     **{name: {"has_tournaments": True} for name in _OF_TOURNAMENTS},
+    "facts of a tournament that are numbered anew": {"has_tournaments": True, "requests": ("resign",)},
+    "a clock of a tournament that halts while nobody is here": {
+        "has_tournaments": True,
+        "kinds": ("swiss", "round_robin", "knockout"),
+        "faults": ("leave", "cut", "die"),
+        "is_hot": True,
+    },
+    "an early leaver whose results count": {
+        "has_tournaments": True,
+        "kinds": ("swiss", "round_robin"),
+        "requests": ("resign",),
+        "faults": (),
+    },
     "a draw of an arena that counts nothing": {
         "has_tournaments": True,
         "kinds": ("arena",),
-        "requests": ("seek", "resign"),
+        "requests": ("resign",),
         "faults": (),
+        "bots": False,
+        "times": (None,),
         "is_played_out": True,
     },
 }
