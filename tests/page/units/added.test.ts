@@ -110,6 +110,14 @@ test("a side that can only pass has a button for it, and reads why", async () =>
   assert.equal((page.of("play")[0] as { move?: number }).move, 9);
 });
 
+test("a game without a page of rules is explained by its rule, once", async () => {
+  const page = await ann();
+  await page.says(snapshot({ game: HEX }));
+  await page.press("How to play");
+  await page.says({ type: "rules", game: "hex3", title: "Hex 3×3", rule: "connect your two edges", goal: "Connect your two edges.", special: "", tips: [], example: null });
+  assert.equal(textOf("[role=dialog]").split("Connect your two edges.").length, 2);
+});
+
 test("a match whose rules failed says so", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));

@@ -50,7 +50,7 @@ export function rulesSheet(): Tree {
     isLearnt(name) && place().kind === "lobby" && button(w.playComputer, () => playIt(name), "primary large"),
     known && !isTrying && h("p", `${capital(ruleOf({ name: name.split("+")[0]!, rule: known.rule }))}${w.stop}`),
     known && !isTrying && [
-      h("p", { lang }, known.goal),
+      known.goal !== `${capital(known.rule)}.` && h("p", { lang }, known.goal), // a game without a page of its own has the rule alone
       known.special && h("p", { lang }, known.special),
       known.tips.length > 0 && h("ul.tips", { lang }, known.tips.map((tip) => h("li", tip))),
       known.example && example(name, known.example, lang),
