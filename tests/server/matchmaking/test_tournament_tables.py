@@ -1016,6 +1016,15 @@ def test_the_new_connection_of_a_player_follows_for_itself(hall: Hall) -> None:
     assert new.take() == ["tournamentreply"]
 
 
+def test_names_of_players_who_may_not_enter_are_not_kept(hall: Hall) -> None:
+    ann, bob, cid = hall.people("Ann", "Bob", "Cid")
+    code = hall.organise(kind="knockout")
+    hall.enter_all(code, ann, bob)
+    hall.direct(code, "start")
+    assert hall.tell(cid, wire.EnterRequest(9, code)) == ["too_late"]
+    assert sorted(hall.service.find(code).names.values()) == ["Ann", "Bob"]
+
+
 def test_a_new_name_is_told_where_the_player_is(hall: Hall) -> None:
     ann, bob, cid = hall.people("Ann", "Bob", "Cid")
     code, other = hall.organise(ann), hall.organise()

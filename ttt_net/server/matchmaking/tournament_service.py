@@ -431,13 +431,14 @@ class Tournaments:
             raise Refusal(Code.GUESTS_ONLY, "in that tournament all players are guests, under made-up names")
 
         def decide() -> list[AnyFact]:
-            return director.enter(desk.now, session.player, self._services.wall_ms())
+            facts = director.enter(desk.now, session.player, self._services.wall_ms())
+            desk.names[session.player] = session.info.name
+            return facts
 
         def done() -> None:
             session.ok(request)
             entered()
 
-        desk.names[session.player] = session.info.name
         desk.ask(decide, done, partial(session.refuse, request))
 
     def direct(
