@@ -1,7 +1,7 @@
 """Give each version of the compiled sources a cache folder of its own.
 
-numba keeps what it has compiled of a function for as long as the function's own file stays the same. But kernels take
-in functions of other files, and after an update that has changed only those it would go on with the old ones.
+numba reuses a compiled function for as long as the function's own file stays the same. But kernels inline functions of
+other files: after an update to one of those files alone, numba would keep running outdated code.
 
 Searches compiled by numba (the extra `engine`); imported only through `ttt_net.strategies.engine`.
 """
@@ -18,10 +18,10 @@ PREFIX = "ttt_net-"
 
 
 def use_versioned_cache(folder: Path, environment: MutableMapping[str, str]) -> None:
-    """Set where numba, which is not loaded yet, keeps what it compiles of a folder of sources.
+    """Set where numba caches what it compiles from a folder of sources; call this before numba is loaded.
 
-    That is a folder named by the digest of the sources, below the place that `NUMBA_CACHE_DIR` or systemd's
-    `CACHE_DIRECTORY` names, else beside the sources, else, if nothing can be written there, in the user's own cache.
+    The cache is a folder named by the digest of the sources: below `NUMBA_CACHE_DIR` or systemd's `CACHE_DIRECTORY` if
+    one is set, otherwise beside the sources, or in the user's own cache if nothing can be written there.
     """
     given = environment.get(CACHE_DIR) or environment.get("CACHE_DIRECTORY", "").partition(":")[0]
     place = Path(given) if given else _place_beside(folder)

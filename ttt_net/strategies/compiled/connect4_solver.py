@@ -1,34 +1,36 @@
 """The exact solver of Connect Four, compiled: a null-window alpha-beta over bitboards with a small table.
 
-A score is from the view of the side to move: a win counts one more than the stones that its winner has left then, a
-loss the same below zero, a draw 0. The searches expect positions in which the side to move cannot win at once.
+A score is from the view of the side to move. A win scores one more than the number of stones that the winner has left,
+a loss the negative of that, and a draw 0. The searches expect positions in which the side to move cannot win at once.
 
-A board is two words: the stones of the side to move (`own`) and all stones (`taken`). Each of the 7 columns takes 7
-bits, the lowest cell first, and its topmost bit stays empty: cell = column * 7 + row, row 0 at the bottom. So a shift
-by 1 goes up, by 7 right, by 6 right and down, by 8 right and up, and no line runs round the edge.
+A board is two words: the stones of the side to move (`own`) and all stones (`taken`). Each of the 7 columns has 7 bits,
+the lowest cell first, and its topmost bit stays empty: cell = column * 7 + row, row 0 at the bottom. So a shift by 1
+goes up, by 7 right, by 6 right and down, by 8 right and up, and no line wraps around the edge.
 
-The bounds need no search: odd and even rows tell which side runs out of harmless moves.
+The bounds need no search: odd and even rows tell which side runs out of safe moves.
 
-A threat is an empty cell that completes four of a side. It waits if the cell below it is empty too, and then neither
-side wants to play there: the other side would lose, the owner would give the threat away. Rows are counted from 1, so
-odd and even cells lie above each other by turns. (Allis, "A knowledge-based approach of connect-four", 1988, calls
-what follows follow-up, or claimeven, and zugzwang.)
+A threat is an empty cell that completes four for one side. It waits while the cell below it is empty too. Then neither
+side wants to play that cell: the opponent would lose, and the owner would give the threat away. Rows are counted from
+1, so odd and even cells alternate in a column. (Allis, "A knowledge-based approach of connect-four", 1988, calls the
+two strategies below follow-up, or claimeven, and zugzwang.)
 
-The second player holds by following up: with the first to move, they answer in the same column, so the first gets the
-odd cells and the second the even ones. Columns whose next cell is even are even in number, so the second answers one
-of these cells with another; to be safe they are granted to the first. Cells from a waiting even threat of the second
-on are never the first's: they would have to play below it. If even so the first has no four, they cannot win; and if
-then the second's cells hold one, or a threat waits, they lose: in the end they have to play below it.
+The second player can hold by following up. With the first player to move, the second answers in the same column, so the
+first gets the odd cells and the second the even ones. The number of columns whose next cell is even is even, so the
+second answers one of these cells with another; to be safe, the first is granted all of them. The first never gets a
+waiting even threat of the second, or a cell above it, because they would have to play below it. If even so the first
+has no four, they cannot win. If moreover the cells of the second hold a four, or a threat of theirs waits, the first
+loses, because in the end they have to play below it.
 
-The first player holds the same way if an odd threat of theirs waits: the column counts up to below the cell under it
-only, and that makes the number of cells odd. With the second to move, the first answers in the same column and gets the
-even cells, in the column of the threat the odd ones below it; the second gets the others, those that can be played
-at once, and in the end has to play below the threat. If with all of these the second has no four, the first wins.
+The first player can hold in the same way if an odd threat of theirs waits. Its column then counts only up to below the
+cell under the threat, which makes the number of cells odd. With the second player to move, the first answers in the
+same column. They get the even cells, and the odd cells below the threat in its column. The second gets all others, and
+those that can be played at once, and in the end has to play below the threat. If the second has no four with all of
+these, the first wins.
 
-How soon such a win comes at the latest is told by the cells that stay empty until then: of a column in which a threat
-waits, those from below it up. So also where more than one waits: in the first case even threats of the second, in the
-other even threats of the first besides the odd one, whose columns count up to an even number, too. All other columns
-are full by then, and the next two stones, below a threat and on it, end the game.
+The cells that stay empty until then tell how soon such a win comes at the latest: in a column in which a threat waits,
+the cell below the threat and all above. This also holds if several threats wait: even ones of the second player in the
+first case, and in the other even ones of the first player beside the odd one, whose columns count up to an even number,
+too. All other columns are full by then, and the next two stones, below a threat and on it, end the game.
 """
 
 from collections.abc import Callable
@@ -163,9 +165,9 @@ def follow_up_bound(own, taken, playable, waiting):
 
 @njit(inline="always")
 def held_by_follow_up(own, taken, move, cells, replies):
-    """Return a lower bound of the second player's score, who is to move, or -`OFFSET`: the best by any of their moves.
+    """Return a lower bound of the score of the second player, who is to move, or -`OFFSET`: the best of all moves.
 
-    `cells` are their threats after each move, `replies` what can be played then.
+    `cells` are their threats after each move, `replies` the cells that can be played then.
     """
     after = move | taken
     waiting = cells & EVEN_ROWS & ~replies
@@ -182,7 +184,7 @@ def held_by_follow_up(own, taken, move, cells, replies):
 
 @njit(inline="always")
 def lost_in_zugzwang(second, taken, playable, threats, threat):
-    """Return in each lane how much the second player, who is to move, loses at least, or 0.
+    """Return in each lane the least by which the second player, who is to move, loses, or 0.
 
     `threats` are the first's, `threat` one of them that waits in row 3 or 5, or 0.
     """
@@ -199,7 +201,7 @@ def lost_in_zugzwang(second, taken, playable, threats, threat):
 
 @njit(inline="always")
 def zugzwang_bound(own, taken, playable, threats):
-    """Return an upper bound of the second player's score, who is to move, or `OFFSET`; `threats` are the first's."""
+    """Return an upper bound of the score of the second player, who is to move, or `OFFSET`; the first has `threats`."""
     odd = spread(threats & ~playable & (ROW_3 | ROW_5)) & (COLUMN << (lane_numbers() * SEVEN))
     lowest = odd & (ZERO - odd)
     lost = largest_half(lost_in_zugzwang(spread(own), spread(taken), spread(playable), spread(threats), lowest))
@@ -208,10 +210,10 @@ def zugzwang_bound(own, taken, playable, threats):
 
 @njit(inline="always")
 def won_by_zugzwang(own, taken, move, cells, replies):
-    """Return a lower bound of the first player's score, who is to move, or -`OFFSET`: the best by any of their moves.
+    """Return a lower bound of the score of the first player, who is to move, or -`OFFSET`: the best of all moves.
 
-    `cells` are their threats after each move, of which the leftmost that will do is looked at; `replies` what can be
-    played then.
+    `cells` are their threats after each move; only the leftmost suitable one is used. `replies` are the cells that can
+    be played then.
     """
     odd = cells & ~replies & (ROW_3 | ROW_5)
     bound = -OFFSET
@@ -244,7 +246,7 @@ def upper_bound(own, taken, threats, stones, alpha):
 def lower_bound(own, taken, move, cells, replies, stones, alpha):
     """Return a lower bound of the score that may be above `alpha`, or -`OFFSET`.
 
-    `move` has a move in each lane, `cells` the threats after it, `replies` what can be played then.
+    `move` has a move in each lane, `cells` the threats after it, `replies` the cells that can be played then.
     """
     bound = -OFFSET
     if stones & 1 == 1:
@@ -336,7 +338,7 @@ def place_of(key, block):
 
 @njit(inline="always")
 def recall(block, slot, tag):
-    """Return the word that is kept for a tag in a bucket, or 0, which knows no bounds."""
+    """Return the word stored for a tag in a bucket, or 0, which has no bounds."""
     first, second = peek(block, slot), peek(block, slot + 1)
     other = second if (second >> U(18)) == tag else ZERO
     return first if (first >> U(18)) == tag else other
@@ -346,8 +348,8 @@ def recall(block, slot, tag):
 def probe_moves(other, taken, moves, alpha, block):
     """Return what the table knows of the positions after the moves.
 
-    That is what one of them is worth at least, what those are worth at most that are known to be no better than
-    `alpha`, and a bit for the column of each of these. All are looked up, so that there is no branch to be predicted.
+    That is a lower bound for the best of them, an upper bound for those that are known to be no better than `alpha`,
+    and a bit for the column of each of the latter. All are looked up, so that there is no branch to predict.
     """
     at_least, best, worse = -OFFSET, -OFFSET, ZERO
     for column in range(WIDTH):
@@ -375,7 +377,7 @@ def upper_of(word):
 
 @njit(inline="always")
 def remember(block, slot, entry, cost):
-    """Keep a position's word, which has both bounds; of two in a bucket the one that cost less is overwritten."""
+    """Store a position's word, which has both bounds, in place of that word of its bucket which cost less."""
     work = U(63) - leading_zeros(cost + ONE)
     word = entry | (work << U(12))
     first = peek(block, slot)
@@ -434,8 +436,8 @@ def follow_forced(own, taken, threats, stones, alpha, nodes, block):
 def search(own, taken, threats, stones, alpha, block):
     """Return a lower bound of the score that is above `alpha`, or an upper one that is not; or `STOPPED`.
 
-    `threats` are the winning cells of the other side, `stones` the number of all stones. The positions on the way are
-    kept in frames of the block: a call of its own for each of so many millions costs a tenth of the time.
+    `threats` are the winning cells of the other side, `stones` the number of all stones. Frames in the block hold the
+    positions on the way: a recursive call for each of so many millions would cost a tenth of the time.
     """
     top, nodes = FRAMES, peek(block, NODES)
     while True:
@@ -520,9 +522,9 @@ def search(own, taken, threats, stones, alpha, block):
 def value_to_ask(low, high, questions, stones):
     """Return of which value in low..high to ask next whether the score is above it.
 
-    After a loss and a win that are near come a win of the first player, a loss and a win before the last stones, and
-    then steps that are doubled: the questions about scores beside the true one are the dear ones, and it is near to a
-    draw more often than not.
+    First it asks about a near loss and a near win, then about a win of the first player and a loss and a win before the
+    last stones, and then in steps that double. Questions about scores next to the true one are the expensive ones, and
+    the true one is usually close to a draw.
     """
     start, step = -(stones & 1), 1 << max(questions - 5, 0)
     middle = low + step - 1 if low > start else high - step
@@ -582,7 +584,7 @@ UNWATCHED_NODES = 60_000
 
 
 class Connect4Search:
-    """Finds exact scores; its table is kept from one question to the next, as what it holds stays true.
+    """Finds exact scores, and keeps its table from one question to the next, because its contents stay true.
 
     `on_long` is called whenever a search takes longer than two milliseconds, while it goes on.
     """

@@ -1,17 +1,17 @@
 """Search for five in a row on large boards, compiled: wins by fours, and alpha-beta over the most urgent cells.
 
-A four leaves the other side one reply, so play in which one side makes nothing but fours is seen to its end at every
-position, but for fours that lead to nothing more. Where the other side could make an open four, only cells that prevent
-it are looked at, and fours; nothing else helps. Elsewhere it is the cells near marks, the most urgent first: the first
-to the full depth with the whole window, later ones with a null window, quiet ones less deep (Reinefeld's NegaScout;
-late-move reductions). A position that is good enough although the move is passed is not looked at closely (Donninger,
-"Null move and deep search", 1993), nor is one in which a search four plies less deep finds nothing nearly good enough
-(Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", 1995). A win or a loss that is claimed
-is one: where all near cells lose and the others have not been looked at, the value is `ALMOST_LOST`, an estimate.
+A four leaves the other side one reply, so at every position the search follows play in which one side makes only fours
+to its end, except fours that lead to nothing more. If the other side could make an open four, the search tries only
+cells that prevent it, and fours; nothing else helps. Otherwise it tries cells near marks, the most urgent first: the
+first to the full depth with the whole window, later ones with a null window, quiet ones less deep (Reinefeld's
+NegaScout; late-move reductions). It looks less closely at a position that is good enough even after a pass (Donninger,
+"Null move and deep search", 1993), and at one in which a search four plies less deep finds nothing nearly good enough
+(Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", 1995). Every win or loss that it claims
+is real: if all near cells lose and the others have not been tried, the value is `ALMOST_LOST`, an estimate.
 
-Before a search in play, and for lessons, wins by threats alone are looked for. The side that attacks makes a four or an
-open three with each move; after a three the other side has all that helps: to stop the open four, or to make fours of
-its own. A win that is claimed is one, whatever is replied: only the attack is narrowed, never the defence. (Allis, van
+Before a search in play, and for lessons, it looks for wins by threats alone. The attacker makes a four or an open three
+with each move. After a three, the defender has every move that helps: those that stop the open four, and fours of their
+own. A win that it claims holds against every reply: only the attack is narrowed, never the defence. (Allis, van
 den Herik and Huntjens, "Go-Moku and threat-space search", 1993.)
 
 Values are as in `kit`.
@@ -146,8 +146,8 @@ def five_of(side, block):
 def win_by_some_fours(side, stones, fours, is_full, block):
     """Return how many marks are on the board when `side`, to move, has won by fours, or 0, or `STOPPED`.
 
-    It may make as many as `fours` and then completes a five. The play is in the block, from the number `stones` on.
-    Unless `is_full`, fours that make no three besides are left out: without them there are a tenth of the positions.
+    It may make up to `fours` fours, and then completes a five. The play is in the block, from the number `stones` on.
+    Unless `is_full`, fours that do not also make a three are left out, which leaves a tenth of the positions.
     """
     if is_spent(block):
         return STOPPED
@@ -492,7 +492,7 @@ def copy_words(source, target, count, block):
 def list_replies(attacker, stones, at, block):
     """Write the moves that may stop the threats of the attacker, each with its rank; return their number.
 
-    None if it threatens nothing, or the other side completes a five itself, or there are too many to be seen through.
+    There are none if it threatens nothing, the other side completes a five itself, or they would be too many.
     """
     other = 1 - attacker
     if count_of(other, FIVES, block):
@@ -527,7 +527,7 @@ def win_without_threes(attacker, stones, threats, block):
 def look(attacker, stones, moves, is_reply, block):
     """Return how many marks are on the board when the attacker has won at the latest, or 0, or `STOPPED`.
 
-    They make at most `moves` threats, and then fours; `is_reply` tells that the other side is to move. The play against
+    The attacker makes at most `moves` threats, then fours; `is_reply`: the other side is to move. The play against
     the longest defence is in the block, from the number `stones` on. It is 0, too, when `is_tired`.
     """
     if is_spent(block):

@@ -151,7 +151,7 @@ LOOKED_AT = 14
 def win_by_fours(side, stones, fours, block):
     """Return how many marks are on the board when `side`, to move, has won by fours, or 0, or `STOPPED`.
 
-    It may make as many as `fours` and then completes a line. The play is in the block, from the number `stones` on.
+    It may make up to `fours` fours, and then completes a line. The play is in the block, from the number `stones` on.
     """
     if is_spent(block):
         return STOPPED

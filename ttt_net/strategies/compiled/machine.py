@@ -1,13 +1,13 @@
 """Give kernels access to memory by address, instructions that count and pick bits, and vectors of eight words.
 
-A compiled function that calls itself pays for every array it is handed: seven words each, and a check for every access.
+A compiled function that calls itself pays for each array argument: seven words, and a check at every access.
 One address costs a register. (Measured on Connect Four: 1.4 times faster.) So a kernel keeps all its memory in one
 block of 64-bit words, whose owner is an array on the Python side.
 
-Eight words side by side are one value of compiled code: an operation on it is done in every lane at once. The operators
-are those of words (`& | ^ ~ + - << >> *`), between such values or one and a word, which then counts in every lane.
-Written out as vectors they become the widest instructions that a processor has, also where a compiler left to itself
-would take half of them. Numba knows no such type, so it is made known here.
+Eight words side by side form one value of compiled code: an operation acts on every lane at once. It has the operators
+of words (`& | ^ ~ + - << >> *`), between two such values, or one and a word, which then stands in every lane. Written
+as vectors, they become the widest instructions that a processor has, even where a compiler by itself would choose
+half that width. Numba has no such type, so this module defines it.
 """
 
 import operator

@@ -1,21 +1,21 @@
 """Monte Carlo tree search, compiled: the tree in arrays, with playouts of line games and of ultimate tic-tac-toe.
 
-Node 0 is the root; the children of a node are numbered on from `first_child`. The fields of a node take the view of the
-side that moved to it: `rewards` sum 1 for a win and -1 for a loss, `solved` is 1, 0, -1 or `UNKNOWN`, and `plies` the
-number of plies from there to a solved end.
+Node 0 is the root; the children of a node have consecutive numbers from `first_child`. The fields of a node take the
+view of the side that moved to it: `rewards` is the sum of 1 for a win and -1 for a loss, `solved` is 1, 0, -1 or
+`UNKNOWN`, and `plies` is the number of plies from there to a solved end.
 
 Line games of up to 64 cells (`line_play_out`): boards are words with bit n for cell n, as in `LineState`, so that a
 playout stays in registers.
 
-Line games of more cells (`large_play_out`): marks are bytes, and runs are counted round each new one. The board has a
-margin of one cell on every side that is never marked, so that no run goes round an edge. `marks` has 0, 1 or 2 (the
-side and one) for each place of that larger board; `places` has the place of each cell. The cells that can be marked are
-listed in `open_cells`, `count[0]` of them, and `at` has where each stands in that list.
+Line games of more cells (`large_play_out`): marks are bytes, and runs are counted around each new one. The board has a
+margin of one cell on every side that is never marked, so no run wraps around an edge. `marks` has 0, 1 or 2 (the side
+plus one) for each place of that larger board; `places` has the place of each cell. `open_cells` lists the cells that
+can be marked, `count[0]` of them, and `at` has the index of each in that list.
 
 Ultimate tic-tac-toe (`ultimate_play_out`): a position is a block of words: the marks of side 0 on each of the nine
 boards (bit n is place n), those of side 1, the boards that each has won, those that are closed, and the board to play
-in, or `ANY_BOARD`. A move is numbered nine times its board and its place. In a playout, a side that can win a small
-board does so, and rather one that wins the game; all else is chance.
+in, or `ANY_BOARD`. The number of a move is nine times its board plus its place. In a playout, a side that can win a
+small board does so, and prefers one that wins the game; all other moves are random.
 """
 
 from abc import ABC, abstractmethod
@@ -89,7 +89,7 @@ def legal(taken, full, floor, fall):
 
 @njit(inline="always")
 def line_completes(own, cell, lines):
-    """Tell whether the mark in a cell is part of a line of `own`; without a branch, which could not be foreseen."""
+    """Tell whether the mark in a cell is part of a line of `own`; without a branch, which would be mispredicted."""
     found = False
     for first in range(0, lines.shape[1], TOGETHER):
         for n in range(first, first + TOGETHER):
@@ -105,7 +105,7 @@ def cell_of(bit):
 
 @njit(inline="always")
 def line_random_result(own, other, full, floor, fall, lines, control):
-    """Return 1, 0 or -1 for the side to move, after play at random to the end."""
+    """Return 1, 0 or -1 for the side to move, after random play to the end."""
     sign, bits = 1, control[SEED]
     while True:
         moves = legal(own | other, full, floor, fall)
@@ -125,7 +125,7 @@ def line_random_result(own, other, full, floor, fall, lines, control):
 
 @njit(inline="always")
 def line_expand(node, own, other, full, floor, fall, lines, control, tree):
-    """Give a node its children, those that end the game solved; return whether there was room."""
+    """Give a node its children, and solve those that end the game; return whether there was room."""
     moves = legal(own | other, full, floor, fall)
     number = np.int64(count_ones(moves))
     used = np.int64(control[USED])
@@ -167,7 +167,7 @@ def most_promising(node, exploration, tree):
 
 @njit(inline="always")
 def solve(node, tree):
-    """Mark a node as solved if its children tell its value: one that wins, or all of them known."""
+    """Mark a node as solved if its children determine its value: one wins, or all are solved."""
     best, length, unknown = -1, 0, False
     for number in range(tree[node].first_child, tree[node].first_child + tree[node].children):
         child = tree[number]
@@ -181,7 +181,7 @@ def solve(node, tree):
 
 @njit(inline="always")
 def back_up(result, path, length, tree):
-    """Count a result, for the side that moved last, in all nodes of a playout's path, and solve what that tells."""
+    """Count a result, for the side that moved last, in all nodes of a playout's path, and solve those it decides."""
     for at in range(length - 1, -1, -1):
         node = path[at]
         tree[node].visits += 1
@@ -232,7 +232,7 @@ def keep_only(root, control, tree):
     cache=True,
 )
 def line_play_out(own, other, full, floor, fall, lines, exploration, control, path, tree):
-    """Play out again and again, until the root is solved or the budget spent; the tree is changed in place.
+    """Run playouts until the root is solved or the budget is spent; this changes the tree in place.
 
     `own` are the marks of the side to move at the root. Another thread may set the budget to nothing.
     """
@@ -279,7 +279,7 @@ def large_completes(marks, place, mark, steps, k):
 
 @njit(inline="always")
 def put(marks, cell, mark, places, fall, open_cells, at, count):
-    """Mark a cell that can be marked; with gravity the one that rests on it can be marked then."""
+    """Mark a cell that can be marked; with gravity, the cell above it can be marked next."""
     marks[places[cell]] = mark
     above = cell - fall
     if fall != 0 and 0 <= above < len(places):
@@ -293,7 +293,7 @@ def put(marks, cell, mark, places, fall, open_cells, at, count):
 
 @njit(inline="always")
 def large_random_result(marks, side, places, steps, k, fall, open_cells, at, count, control):
-    """Return 1, 0 or -1 for the side to move, after play at random to the end; the position is played on."""
+    """Return 1, 0 or -1 for the side to move, after random play to the end, which changes the position."""
     sign, bits = 0, control[SEED]
     while count[0]:
         bits = next_random(bits)
@@ -310,7 +310,7 @@ def large_random_result(marks, side, places, steps, k, fall, open_cells, at, cou
 
 @njit(inline="always")
 def large_expand(node, marks, side, places, steps, k, fall, open_cells, count, control, tree):
-    """Give a node its children, those that end the game solved; return whether there was room."""
+    """Give a node its children, and solve those that end the game; return whether there was room."""
     used = np.int64(control[USED])
     if used + count[0] > len(tree):
         return False
@@ -346,7 +346,7 @@ def large_expand(node, marks, side, places, steps, k, fall, open_cells, count, c
     cache=True,
 )
 def large_play_out(root, mover, places, steps, k, fall, legal, exploration, control, path, tree):
-    """Play out again and again, until the root is solved or the budget spent; the tree is changed in place.
+    """Run playouts until the root is solved or the budget is spent; this changes the tree in place.
 
     `root` are the marks, `mover` the side to move and `legal` the cells that can be marked at the root. Another thread
     may set the budget to nothing.
@@ -433,7 +433,7 @@ def nth_place(places, number):
 
 @njit(inline="always")
 def random_move(words, side, bits):
-    """Return a move that wins a board if there is one, first of all the game; else any, with equal chances."""
+    """Return a move that wins the game, else one that wins a board, else any with equal chances."""
     target = words[TARGET]
     if target != ANY_BOARD:
         places = empty(words, target)
@@ -464,7 +464,7 @@ def random_move(words, side, bits):
 
 @njit(inline="always")
 def ultimate_random_result(words, side, control):
-    """Return 1, 0 or -1 for the side to move, after a playout to the end; the block is played on."""
+    """Return 1, 0 or -1 for the side to move, after a playout to the end, which changes the block."""
     sign, bits = 1, control[SEED]
     while True:
         bits = next_random(bits)
@@ -478,7 +478,7 @@ def ultimate_random_result(words, side, control):
 
 @njit(inline="always")
 def ultimate_expand(node, words, side, control, tree):
-    """Give a node its children, those that end the game solved; return whether there was room."""
+    """Give a node its children, and solve those that end the game; return whether there was room."""
     target, used = words[TARGET], np.int64(control[USED])
     if used + 81 > len(tree):
         return False
@@ -517,7 +517,7 @@ def ultimate_expand(node, words, side, control, tree):
     cache=True,
 )
 def ultimate_play_out(root, mover, exploration, control, path, tree):
-    """Play out again and again, until the root is solved or the budget spent; the tree is changed in place.
+    """Run playouts until the root is solved or the budget is spent; this changes the tree in place.
 
     `mover` is the side to move at the root. Another thread may set the budget to nothing.
     """
@@ -555,7 +555,7 @@ WORD_CELLS = 64
 
 
 class PlayoutRules(ABC):
-    """A game as its kernel is asked about it; a kernel may have numbers of its own for the moves."""
+    """A game in the form its kernel takes; a kernel may number the moves in its own way."""
 
     play_out: Callable[..., None]
     """Takes what `arguments` returns, and then what belongs to the tree."""
@@ -565,7 +565,7 @@ class PlayoutRules(ABC):
         """Return a position as the kernel takes it."""
 
     def number_of(self, move: Move) -> int:
-        """Return the number that the kernel has for a move."""
+        """Return the kernel's number of a move."""
         return move
 
     def move_of(self, number: int) -> Move:
@@ -621,7 +621,7 @@ class LargePlayouts(PlayoutRules):
 
 
 class UltimatePlayouts(PlayoutRules):
-    """Ultimate tic-tac-toe: a move is numbered nine times its small board and its place in that."""
+    """Ultimate tic-tac-toe: the number of a move is nine times its small board plus its place there."""
 
     play_out = staticmethod(ultimate_play_out)
 
@@ -659,7 +659,7 @@ def _rules_of(game: LineGame | UltimateGame) -> PlayoutRules:
 
 
 class PlayoutTree:
-    """Grows a tree by playouts, and keeps the part of it that play has led to."""
+    """Grows a tree by playouts, and keeps the part below the current position."""
 
     def __init__(self, game: LineGame | UltimateGame, seed: int) -> None:
         self.game: Game[Any] = game

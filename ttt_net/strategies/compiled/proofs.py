@@ -1,20 +1,21 @@
-"""Can one side force a line on a board of up to 64 cells? One question, answered yes or no and never by an estimate.
+"""Prove whether one side can force a line on a board of up to 64 cells: the answer is yes or no, never an estimate.
 
-The side that is asked about is the maker, the other the breaker; the maker may make so many marks more (`left`). So a
-yes that comes with the fewest marks tells in how many plies the game is won, and two questions, one for each side,
-tell the value of any position. Boards and lines are words with bit n for cell n, as in `LineState`.
+Each question is about one side, the maker; the other is the breaker. The maker may place `left` more marks. So a yes
+with the fewest marks tells in how many plies the game is won, and two questions, one for each side, give the value of
+any position. Boards and lines are words with bit n for cell n, as in `LineState`.
 
 A bound that needs no search makes it fast (Erdős and Selfridge, "On a combinatorial game", 1973). Let each line
-that the breaker has not entered weigh 2^-n, where n are its empty cells. A mark of the maker doubles the lines through
-it, a mark of the breaker removes them. A breaker who always takes the heaviest cell removes at least what the maker's
-next mark can add, so the sum, taken when the maker is to move, never rises; a complete line would weigh 1, and one move
-before that 1/2. So if it is below 1/2 with the maker to move, or below 1 with the breaker to move, no line is ever
-completed. The breaker has that reply whatever the maker threatens, since a line with one empty cell weighs 1/2 by
-itself and is in the sum. A line of the breaker's own ends the game in their favour, so the bound holds there too; but
-it says nothing of whether they win. Nor does it hold where marks fall: there they may not play where they like.
+that the breaker has not entered weigh 2^-n, where n is the number of its empty cells. A mark of the maker doubles the
+weight of the lines through it; a mark of the breaker removes them. A breaker who always takes the heaviest cell removes
+at least as much as the maker's next mark can add, so the sum, taken when the maker is to move, never rises. A complete
+line would weigh 1, and one move before that 1/2. So if the sum is below 1/2 with the maker to move, or below 1 with the
+breaker to move, no line is ever completed. The breaker has that reply whatever the maker threatens, since a line with
+one empty cell weighs 1/2 by itself and is in the sum. A line of the breaker's own ends the game in their favour, so the
+bound holds there too, but it does not tell whether they win. It does not hold where marks fall, because there they may
+not play where they like.
 
-Moves are tried in the order of what the lines of both sides through them weigh together, for both: the breaker who
-stops a line by making one of their own gains a move.
+Both sides try moves in the order of the total weight of both sides' lines through them: a breaker who stops a line by
+making one of their own gains a move.
 """
 
 from contextlib import AbstractContextManager
@@ -64,7 +65,7 @@ SHALLOW = 8
 
 @njit(inline="always")
 def survey(maker, breaker, left, block):
-    """Return what lines weigh that `left` marks can complete, and the others, and the cells that end either's line."""
+    """Return the weight of lines that `left` marks can complete, that of others, and the cells that end any line."""
     within, beyond, wins, stops = ZERO, ZERO, ZERO, ZERO
     for n in range(types.int64(peek(block, LINE_COUNT))):
         line = peek(block, LINES + n)
@@ -94,7 +95,7 @@ def add_weight(cells, weight, weights, block):
 
 @njit(inline="always")
 def weigh(maker, breaker, left, weights, ranks, block):
-    """Write down what the maker's lines through each cell weigh, and as its rank, what both sides' do.
+    """Store the weight of the maker's lines through each cell, and as the cell's rank that of both sides' lines.
 
     Return the empty cells of lines open to one side alone.
     """
@@ -120,7 +121,7 @@ def weigh(maker, breaker, left, weights, ranks, block):
 
 @njit(inline="always")
 def heaviest(cells, weights, block):
-    """Return that one of the cells through which the most weight goes."""
+    """Return the cell with the most weight."""
     best, most = NO_CELL, ZERO
     while cells != ZERO:
         low = cells & (ZERO - cells)
@@ -171,7 +172,7 @@ def recall(maker, breaker, turn, block):
 def remember(maker, breaker, turn, yes, no, cell, nodes, block):
     """Store the least marks for yes, the most marks for no, and a cell that proves one of them.
 
-    Of the two entries in a bucket the one that has cost more stays, the other is overwritten.
+    Of the two entries in a bucket the one that took more work stays; the other is overwritten.
     """
     at = find(maker, breaker, turn, block)
     if at == 0:
@@ -209,7 +210,7 @@ def smallest_image(maker, breaker, block):
 def judge(maker, breaker, turn, left, block):
     """Return the answer of the lines alone, the cells left to try, and the weights of the lines.
 
-    Weights are in units of what lets the breaker, whose turn it is next, hold the position.
+    The unit of weights is what the breaker, whose turn it is next, can just hold.
     """
     within, beyond, wins, stops = survey(maker, breaker, left, block)
     moves = legal_cells(maker | breaker, block)
@@ -318,7 +319,7 @@ class ProofSearch:
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.
 
-        The two sides are asked in turns, since a win is usually found soon and its absence proved late.
+        Questions alternate between the sides, since a win is usually found soon and its absence proved late.
         """
         own, other = own_and_other(state)
         questions, marks = [(own, other, 1), (other, own, 0)], 1
