@@ -1139,6 +1139,15 @@ def test_results_against_an_early_leaver_of_a_round_robin_are_shown_as_not_count
     assert [row.score for row in reply.standings] == [0, 0, 0]
 
 
+def test_an_open_match_against_an_early_leaver_is_shown_as_not_counting_once_it_is_over(hall: Hall) -> None:
+    code = hall.running(*hall.people("Ann", "Bob", "Cid"), kind="round_robin", rounds=1, pause_s=None)
+    (board,) = hall.state(code).boards
+    hall.direct(code, "remove", name=board.second)
+    assert [(each.result, each.void) for each in hall.state(code).boards] == [(None, False)]
+    hall.end_round(code)
+    assert [(each.result, each.void) for each in hall.state(code).boards] == [("1-0", True)]
+
+
 def test_a_king_of_the_table_shows_its_queue(hall: Hall) -> None:
     code = hall.organise(kind="king")
     assert hall.state(code).waiting is None

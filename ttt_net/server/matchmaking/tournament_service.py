@@ -1037,6 +1037,6 @@ class TournamentDesk:
             result=None if board.points is None else _RESULT_WORDS[board.points],
             corrected=board.is_corrected,
             forfeit=board.second is not None and not board.is_played,
-            void=not board.is_counted or (is_void and board.is_settled and board.second is not None),
+            void=not board.is_counted or (is_void and board.is_settled),
             legs=list(board.sums) if board.legs else None,
         )
