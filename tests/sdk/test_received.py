@@ -229,6 +229,27 @@ def test_a_move_is_one_of_the_game_by_one_of_the_players_and_leads_to_its_own_po
         check_event(game, Tookback("m1", 4, 0, side=2, ply=1))
 
 
+def test_offers_pauses_and_ends_name_only_the_two_players() -> None:
+    game, stopped, lie = snapshot().game, ClockInfo((0, 0), None), ClockInfo((0, 0), 2)
+    truths: tuple[MatchEvent, ...] = (
+        Offered("m1", 4, 0, 0, "draw"),
+        Offered("m1", 4, 0, 1, "draw"),
+        Adjourned("m1", 4, 0, 0, stopped),
+        *(Ended("m1", 4, 0, winner, "line", stopped) for winner in (0, 1, None)),
+    )
+    for truth in truths:
+        check_event(game, truth)
+    lies: tuple[MatchEvent, ...] = (
+        Offered("m1", 4, 0, 2, "draw"),
+        Adjourned("m1", 4, 0, 0, lie),
+        Ended("m1", 4, 0, 2, "line", stopped),
+        Ended("m1", 4, 0, 0, "line", lie),
+    )
+    for each in lies:
+        with pytest.raises(Refusal):
+            check_event(game, each)
+
+
 @pytest.mark.parametrize("you", [0, 1])
 def test_a_tally_counts_a_match_when_it_ends_and_never_one_that_was_aborted(you: int) -> None:
     live, tally = snapshot(you=you), Tally(5, 6, 7)

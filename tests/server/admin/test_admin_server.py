@@ -98,7 +98,8 @@ async def test_a_player_is_kicked_with_a_reason_and_asked_not_to_reconnect(tmp_p
 async def test_announcements_reach_everybody_without_control_characters(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         peers = [await each.server.join(name) for name in ("Ann", "Bob")]
-        await admin.done("announce", text="tea at \x1bfive")
+        await each.server.join("Zed", bot="random")
+        assert await admin.done("announce", text="tea at \x1bfive") == "told 2 people"
         for peer in peers:
             assert await peer.hear("notice") == {"type": "notice", "text": "tea at five"}
         assert await admin.failed("announce", text="\x1b")
