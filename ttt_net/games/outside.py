@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Annotations, Face, Game, Move, Outcome, Reason, Side, Special
+from ttt_net.games.game import Annotations, Face, Game, Move, Outcome, Reason, RulePage, Side, Special
 from ttt_net.games.notation import read_move
 from ttt_net.games.swap import SwapGame
 
@@ -313,21 +313,20 @@ def _face_faults(game: OutsideGame, face: Face) -> Iterator[str]:
         yield f"its reasons must be words of small letters, and none of {', '.join(Reason)}"
     if {piece.mark for piece in face.pieces} - set("XO"):
         yield "its pieces must be X and O"
-    page = face.page
-    if page and not all(_is_text(text, 5 * MAX_WORDS) for text in (page.goal, page.special, *page.tips)):
-        yield f"a text of its page of rules is not of 1 to {5 * MAX_WORDS} printable characters"
-    if page and page.example:
-        yield from _example_faults(game, page.example.split())
+    if face.page:
+        yield from _page_faults(game, face.page)
     if face.geometry and sum(run[3] for run in face.geometry.runs) != prod(game.shape):
         yield "its geometry has another number of cells than its shape"
     if face.geometry and not all(0 <= number <= MAX_CELLS for run in face.geometry.runs for number in run):
         yield f"its geometry has a number outside 0 to {MAX_CELLS}"
 
 
-def _example_faults(game: OutsideGame, example: Sequence[str]) -> Iterator[str]:
-    """Yield the fault in the example of the page of rules, which clients show as a board."""
+def _page_faults(game: OutsideGame, page: RulePage) -> Iterator[str]:
+    """Yield the faults of the page of rules, whose example clients show as a board."""
+    if not all(_is_text(text, 5 * MAX_WORDS) for text in (page.goal, page.special, *page.tips)):
+        yield f"a text of its page of rules is not of 1 to {5 * MAX_WORDS} printable characters"
     state = game.initial
-    for name in example:
+    for name in page.example.split():
         try:
             state = game.inner.result(state, read_move(game.inner, state, name))
         except Refusal as refusal:
