@@ -320,11 +320,14 @@ def test_every_format_has_room_for_the_largest_numbers_of_a_server(form: str, li
     assert main(["export", "--server", liar.address, "--format", form, "--to", str(tmp_path / "file")]) == 0
 
 
-def test_names_of_a_server_are_never_formulas_in_a_spreadsheet(liar: Liar, capsys: pytest.CaptureFixture[str]) -> None:
-    liar.answers = [(200, {}, GOOD.replace(b'"A"', b'"=1+1"'))]
+def test_names_and_moves_of_a_server_are_never_formulas_in_a_spreadsheet(
+    liar: Liar, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = b'"moves":[0],"times_ms":[3],"written":["=2+2"]'
+    liar.answers = [(200, {}, GOOD.replace(b'"A"', b'"=1+1"').replace(b'"moves":[],"times_ms":[]', moved))]
     assert main(["export", "--server", liar.address, "--format", "csv"]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert row["first"] == "'=1+1"
+    assert (row["first"], row["written"], row["moves"]) == ("'=1+1", "'=2+2", "0")
 
 
 def test_a_server_without_the_api_is_one_line(liar: Liar, capsys: pytest.CaptureFixture[str]) -> None:

@@ -442,7 +442,7 @@ def _cell(value: object) -> object:
         case bool():
             return str(value).lower()
         case list():
-            return " ".join(map(str, value))
+            return as_cell(" ".join(map(str, value)))
         case str():  # perhaps from a stranger's server
             return as_cell(value)
         case _:
