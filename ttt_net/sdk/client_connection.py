@@ -36,7 +36,7 @@ from ttt_net.text import clean
 CLOSE_TIMEOUT_S = 1.0
 CERTIFICATE_TIMEOUT_S = 3.0
 MAX_UNREAD_BYTES = 2**20
-"""A server that has not read more than this of our output does not read, and the connection is dropped."""
+"""A client drops the connection once more than this waits to be sent: the server has stopped reading."""
 
 
 async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], patience_ms: int) -> "SocketTransport":
